@@ -1,8 +1,8 @@
-// The system's libmicrohttpd as a Swift module. This header adds inline functions, mostly for variadic calls of the
-// library and for its constants.
+// The system's libmicrohttpd as a Swift module.
+// This header adds inline functions for it.
 #include <microhttpd.h>
 
-/// Callbacks and settings of a daemon. The library calls each function only from within MHD_run, MHD_add_connection and
+/// Callbacks and settings of a daemon. The library calls the functions from within MHD_run, MHD_add_connection and
 /// MHD_stop_daemon.
 struct httpd_orders {
   void *context;
@@ -67,7 +67,7 @@ static inline struct MHD_Response *httpd_response(const void *bytes, size_t coun
   return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-/// True if the daemon has to run again at once, without waiting for input.
+/// True if the daemon has to run again without waiting for input.
 static inline int httpd_has_more(struct MHD_Daemon *daemon) {
   MHD_UNSIGNED_LONG_LONG milliseconds = 1;
   return MHD_get_timeout(daemon, &milliseconds) == MHD_YES && milliseconds == 0;

@@ -1,6 +1,5 @@
-// Captured output of one stream, as values. The component that stores the output decides which part to keep.
-// Invariant: `first` and `last` never overlap. Errors: only those of the output file, in
-// ``CapturedOutput/fileFailure``.
+// Captured output of one stream, as values.
+// Invariant: `first` and `last` do not overlap. Errors: those of the output file, in ``CapturedOutput/fileFailure``.
 import Posix
 
 /// Captured output of one stream of a command.
@@ -9,7 +8,6 @@ public struct CapturedOutput: Sendable, Hashable {
   public var first: [UInt8]
   /// The last of the bytes that follow `first`.
   public var last: [UInt8]
-  /// Length of the whole stream in bytes.
   public var length: Int64
   /// Length of the file in bytes. The file contains the start of the stream.
   public var fileLength: Int64

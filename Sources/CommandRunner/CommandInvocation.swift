@@ -1,7 +1,6 @@
-// All inputs of one command, and its limits.
-// If the invocation sets no directory or control group, the command gets those of the process that starts it. If it
-// sets no umask, or no limit of open files, the command gets the one with which that process was itself started. The
-// environment is never inherited. Errors: none; these are values.
+// All inputs of one command, and its limits. If the invocation sets no directory or control group, the command gets
+// those of the process that starts it. If it sets no umask, or no limit of open files, the command gets the one with
+// which that process was itself started. The environment is not inherited.
 import Posix
 import Time
 

@@ -1,5 +1,5 @@
-// Outcome of a command, as a value. ``ExitTable`` defines its meaning for the customer.
-// Invariant: an outcome is made once, after the processes of the command have exited or were given up.
+// Outcome of a command, as a value.
+// ``ExitTable`` defines its meaning for the customer.
 import Glibc
 import Posix
 import Time
@@ -25,7 +25,7 @@ public struct CommandOutcome: Sendable, Hashable {
   public var output: CapturedOutput
   /// Captured standard error.
   public var errors: CapturedOutput
-  /// Ids of processes of the command that could not be ended; usually empty.
+  /// Ids of processes of the command that could not be ended.
   public var leftBehind: [pid_t]
 
   public init(

@@ -20,8 +20,7 @@ public enum CommandStartError: Error, Sendable, Hashable {
   /// The payload is an argument and contains a zero byte, which would terminate the argument.
   case zeroByteInArgument
 
-  /// Exit code for the ``ExitTable``. As in a shell, it is 127 for a missing program and 126 for one that
-  /// cannot be run. It is also 126 for an unusable directory, and 65 (EX_DATAERR) for an unsuitable payload.
+  /// Exit code for the ``ExitTable``: 127 and 126 as in a shell, 65 is EX_DATAERR.
   public var exitCode: Int32 {
     switch self {
     case .programMissing: 127

@@ -1,12 +1,10 @@
 // A command as it is configured: a list of words, some of which are placeholders.
-// Invariant: a placeholder is a whole word and becomes exactly one argument. The runner inserts no text into
-// other words and starts no shell. Errors: a refusal with the reason why a customer's payload cannot be an
-// argument.
+// Invariant: a placeholder is a whole word and becomes one argument. The runner inserts no text into other words and
+// starts no shell. Errors: a refusal with the reason why a customer's payload cannot be an argument.
 import ByteText
 
 /// The words of a command, such as `["convert", "-", "{payload}"]`.
 public struct CommandTemplate: Sendable, Hashable {
-  /// Placeholder for the customer's payload.
   public static let payload = "{payload}"
   /// Placeholder for the customer's `BANK_KEY`.
   public static let key = "{key}"
@@ -30,8 +28,7 @@ public struct CommandTemplate: Sendable, Hashable {
     arguments = Array(argv.dropFirst())
   }
 
-  /// True if the payload is an argument of the command. The command can also read the payload from its standard
-  /// input.
+  /// True if the payload is an argument of the command.
   public var takesPayload: Bool { arguments.contains(Self.payload) }
 
   /// The words of the command for one customer, starting with the program.

@@ -1,9 +1,8 @@
 // Search for a variable in the environment with which a process was started. This environment stays in the
 // memory of the process, at addresses that the kernel has recorded. The search reads it in pieces, up to a
 // limit.
-// Invariant: a setting matches only as a whole, or, as a prefix, only at the start of a variable. If a
-// process has exited, may not be read by this user, or has overwritten its environment, the search does not
-// find the variable.
+// Invariant: a setting matches as a whole, or, as a prefix, at the start of a variable. If a process has exited, may
+// not be read by this user, or has overwritten its environment, the search does not find the variable.
 import Glibc
 import Posix
 
@@ -39,7 +38,6 @@ struct EnvironmentMatcher {
     }
   }
 
-  /// State of the comparison with the variable that is being read.
   struct Progress {
     private let setting: [UInt8]
     private let isPrefix: Bool

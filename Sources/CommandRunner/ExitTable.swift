@@ -1,5 +1,5 @@
-// Meaning of each exit for the customer and the service.
-// Invariant: every exit has exactly one meaning. Errors: the table refuses a code outside 0 to 255.
+// Meaning of a command's exit for its
+// customer and its service.
 import Posix
 
 /// Effect of a command's exit on its customer and its service.
@@ -8,7 +8,7 @@ public enum CommandVerdict: Sendable, Hashable, CaseIterable {
   case served
   /// The customer is retried later, and the attempt does not count as a failure. EX_TEMPFAIL
   case later
-  /// The customer becomes a dead letter at once and is not retried.
+  /// The customer becomes a dead letter without a retry.
   case dead
   /// The command cannot be run for any customer: the service pauses, and the customer returns to its line.
   case pause

@@ -1,19 +1,17 @@
 // The first and last bytes of a stream whose middle is discarded.
-// Invariant: the value holds at most `firstLimit` and `lastLimit` bytes, however long the stream is. As long as
-// no byte was discarded, `first` and `last` together are the stream. No function can fail: the length saturates
-// at the largest integer.
+// Invariant: the value holds at most `firstLimit` and `lastLimit` bytes, however long the stream is. As long as no
+// byte was discarded, `first` and `last` together are the stream.
 
 /// The first and last bytes of a stream, and its length.
 struct HeadTailBuffer {
   private let firstLimit: Int
   private let lastLimit: Int
-  /// The first bytes of the stream, at most `firstLimit`.
   private(set) var first: [UInt8] = []
   /// Bytes after `first`: in order until `lastLimit` is reached, then a ring buffer whose oldest byte is at
   /// `oldest`.
   private var ring: [UInt8] = []
   private var oldest = 0
-  /// Number of bytes of the whole stream.
+  /// Number of bytes of the whole stream; saturates.
   private(set) var length: Int64 = 0
 
   /// An empty stream, with the maximum numbers of bytes that are kept from its start and its end.

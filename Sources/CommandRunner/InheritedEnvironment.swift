@@ -1,16 +1,12 @@
-// Environment variables of programs that are not part of this build, such as a worker that a user has written. A
-// command line that a client enqueues with an environment of its own does not use them.
-// Invariant: any other such program receives the variables of its service, six common ones, and the `BANK_` variables
-// that the caller adds, and no others. Secrets of the shell in which the bank was opened, and the bank's own
-// `BANK_HOME`, are not passed on. No function can fail.
+// Environment variables of programs that are not part of this build, such as a worker that a user has written.
+// Secrets of the shell in which the bank was opened, and the bank's own `BANK_HOME`, are not inherited.
 import Posix
 
 /// The environment of programs that are not part of this build, such as commands: a few variables of this process,
 /// and those that the service configures.
 public enum InheritedEnvironment {
-  /// Variables that a program inherits from this process unless its service sets them: search path, home
-  /// directory of the user, language, time zone and user name. Most programs were never tested without them.
-  /// If this process has no `PATH`, ``ProgramSearch/usualPath`` is used.
+  /// Variables that a program inherits from this process unless its service sets them: search path, home directory of
+  /// the user, language, time zone and user name. If this process has no `PATH`, ``ProgramSearch/usualPath`` is used.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
   /// Returns the environment of a program: a few of the variables in `own`, and the `NAME=VALUE` in `settings`.
   ///

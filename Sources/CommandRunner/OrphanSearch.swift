@@ -11,11 +11,10 @@ import Time
 /// Traces by which the search recognizes processes that attempts have left behind: a `BANK_KEY` in the environment, a
 /// mark of the home, or the parent.
 public struct OrphanTraces: Sendable {
-  /// Search for the `BANK_KEY`.
   fileprivate let environment: EnvironmentMatcher?
   /// Any mark of the home; nil if marks are not searched.
   fileprivate let mark: ProcessMark?
-  /// Process whose children are all orphans; nil for none.
+  /// Process whose children are orphans; nil for none.
   fileprivate let keeper: pid_t?
 
   /// The traces of one customer's attempts: its `BANK_KEY`.
@@ -27,11 +26,11 @@ public struct OrphanTraces: Sendable {
   /// The traces of all customers of one home directory.
   ///
   /// - Parameters:
-  ///   - prefix: start of each `BANK_KEY`. It counts only for a process without any mark, because a process
-  ///     with another mark belongs to another home.
+  ///   - prefix: start of each `BANK_KEY`. With a `mark`, it counts only for a process without any mark, because a
+  ///     process with another mark belongs to another home.
   ///   - mark: any mark of the home, for any service; nil for none.
-  ///   - keeper: a process whose children, other than this process, were all left behind by attempts of this
-  ///     home; nil for none.
+  ///   - keeper: a process whose children, other than this process, were left behind by attempts of this home; nil
+  ///     for none.
   public init(keysFrom prefix: String, mark: ProcessMark?, keeper: pid_t?) {
     environment = EnvironmentMatcher(Orphans.variable, prefix, isPrefix: true)
     (self.mark, self.keeper) = (mark, keeper)
@@ -56,7 +55,7 @@ public struct OrphanTraces: Sendable {
   }
 }
 
-/// This process, its ancestors and its descendants. None of them ever counts as an orphan.
+/// This process, its ancestors and its descendants. None of them counts as an orphan.
 private struct OwnProcessTree {
   private let own = CurrentProcess.pid
   private let ancestors: Set<pid_t>
@@ -79,23 +78,21 @@ private struct OwnProcessTree {
   }
 }
 
-/// Search for left-behind processes. Each call of the scan finds some, and the caller repeats it until none is left.
+/// Search for left-behind processes. It consists of repeated scans.
 final class OrphanSearch {
-  /// If a process exited before it was identified, it counts as a possible orphan. This applies for this time
-  /// after the last process with a trace, and for at least this number of full scans.
+  /// Time after the last process with a trace, and minimum number of full scans, in which a process that exits before
+  /// it is identified causes further scans.
   private static let (suspicionTime, fullScans) = (TimeSpan.milliseconds(100), 10)
-  /// After a change, this number of short scans follow. Each covers this number of the newest process ids and
-  /// takes less time than a process needs to start another one and exit.
+  /// Number of short scans after a change, and number of the newest process ids that each of them covers.
   private static let (quickScans, quickScanSize) = (20, 32)
 
   private let traces: OrphanTraces
-  /// Ids of processes without a trace, and of threads. A full scan clears the set first.
+  /// Ids that need no further check, such as those of processes without a trace. A full scan clears the set.
   private var unrelatedPIDs: Set<pid_t> = []
   /// Number of short scans before the next full one.
   private var quickScansLeft = 0
-  /// Time of the last scan that signalled an orphan, or lost one that exited first; at least the first scan.
+  /// Time of the last scan that signalled an orphan, or lost one that exited before; initially of the first scan.
   private var seenAt: MonotonicTime?
-  /// Full scans since `seenAt`.
   private var fullScansSince = 0
   /// All orphans found so far, with their services.
   private(set) var found: [Orphans.LeftoverProcess] = []
@@ -133,8 +130,8 @@ final class OrphanSearch {
     return scanResult
   }
 
-  /// Decides whether another scan follows at once, and whether it is a short one (`isQuickScan`). `hasLost`: an orphan
-  /// exited before it could be signalled. `hasMissed`: a process exited before it was identified.
+  /// Decides whether another scan follows, and whether it is a short one (`isQuickScan`). `hasLost`: an orphan exited
+  /// before it could be signalled. `hasMissed`: a process exited before it was identified.
   private func scheduleNextScan(
     isQuickScan: Bool, hasLost: Bool, hasMissed: Bool, _ scanResult: inout ProcessTerminator.ScanResult
   ) {
@@ -148,7 +145,7 @@ final class OrphanSearch {
       if hasMissed && isRecent { isChanging = true }
     }
     if isChanging { quickScansLeft = Self.quickScans }
-    // The last scan has to be a full one, so a short scan is always followed by another scan.
+    // The last scan has to be a full one, so a short scan is followed by another scan.
     scanResult.isChanging = isChanging || isQuickScan
   }
 
@@ -206,7 +203,6 @@ final class OrphanSearch {
     init(_ process: ProcessHandle) { self.process = process }
     var pid: pid_t { process.pid }
     var fd: CInt { process.fd }
-    /// Sends the signal to the orphan alone.
     func end(by signal: CInt) { process.kill(signal) }
     /// Does nothing: only the parent of a process can reap it.
     func release() {}

@@ -1,15 +1,14 @@
 // Ends the processes that commands and workers left behind after their coordinator and its runners have exited.
 // ``OrphanTraces`` recognizes them by traces that a process normally inherits from the command.
-// Invariant: this process, its ancestors and its descendants are never ended, whatever traces they have.
-// Errors: a process that cannot be ended is reported, so that the caller starts no work at the same time.
+// Invariant: this process, its ancestors and its descendants are not ended, whatever traces they have.
+// Errors: a process that cannot be ended is reported.
 import Glibc
 import Posix
 import Time
 
 /// Processes that attempts have left behind, which are searched for and ended.
 public final class Orphans {
-  /// Environment variable of every command, inherited by the processes that it starts unless they are started
-  /// without it.
+  /// Environment variable of a command, which the processes that it starts normally inherit.
   public static let variable = "BANK_KEY"
 
   /// A process that an attempt has left behind.
@@ -48,7 +47,7 @@ public final class Orphans {
   }
 
   /// Ids of the processes that were started with `BANK_KEY=key`. This process, its ancestors and its descendants are
-  /// not included, nor are processes that were started without the variable.
+  /// not included.
   public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
 
   /// True if a process was started with `BANK_KEY=key`.
@@ -74,6 +73,6 @@ public final class Orphans {
   /// Sends SIGTERM to all orphans, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
   public func end(grace: TimeSpan, at now: MonotonicTime) { terminator.begin(grace: grace, at: now) }
 
-  /// Does the work that is due: the next scan, or the step from SIGTERM to SIGKILL.
+  /// Does the work that is due.
   public func runIteration(at now: MonotonicTime) { terminator.runIteration(at: now) }
 }

@@ -22,21 +22,17 @@ public final class OutputCapture {
     }
   }
 
-  /// Size in bytes of the buffer for one read.
   private static let pieceSize = 64 << 10
-  /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So reading this many bytes empties
-  /// it. `pipe(7)`
+  /// Capacity to which an unprivileged process can enlarge a pipe by default. Reading this many bytes usually empties
+  /// the pipe. `pipe(7)`
   private static let maximumPerRead = 1 << 20
 
   private let loop: EventLoop
   private var pipe: FileDescriptor?
-  /// Number of the pipe's descriptor, for the loop.
   private let number: CInt
   private var registration: Registration?
-  /// The first and last bytes of the data.
   private var ends: HeadTailBuffer
   private let file: OutputFile?
-  /// Buffer for one read.
   private let piece: UnsafeMutableRawBufferPointer
 
   /// Takes ownership of the reading end of a pipe. Nothing is read before ``startReading()``.
@@ -52,8 +48,8 @@ public final class OutputCapture {
     self.pipe = consume pipe
   }
 
-  /// Makes the loop read the data from now on. Before this call a pipe accepts 64 KiB, and a process
-  /// that writes more blocks.
+  /// Makes the loop read the data from now on. Before this call, a process that writes more than the pipe holds
+  /// blocks.
   public func startReading() throws(SystemError) {
     guard registration == nil, !isAtEnd else { return }
     registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
@@ -82,10 +78,10 @@ public final class OutputCapture {
       fileFailure: file?.failure)
   }
 
-  /// Reads all available data without waiting, and the end of file if every writer has closed its end.
+  /// Reads the available data without waiting, and the end of file if every writer has closed its end.
   public func readAvailable() { read(atMost: Self.maximumPerRead, untilEmpty: true) }
 
-  /// Reads all available data and closes the pipe, even if other processes still hold the writing end.
+  /// Reads the available data and closes the pipe, even if other processes hold the writing end.
   public func finish() {
     readAvailable()
     close()
@@ -109,7 +105,6 @@ public final class OutputCapture {
     }
   }
 
-  /// One read from the pipe into the buffer.
   private func readOnce() -> ReadResult {
     switch pipe {
     // If reading from the pipe fails, the pipe counts as ended.
@@ -118,7 +113,6 @@ public final class OutputCapture {
     }
   }
 
-  /// Closes the pipe and the file.
   private func close() {
     if let registration { loop.deregister(registration) }
     registration = nil

@@ -1,9 +1,7 @@
 // File that stores a command's output, up to a limit.
-// Invariant: the file belongs to one attempt alone, is never longer than the limit, and contains the start of
-// the output. A command without output gets no file: most commands write nothing, and creating a file costs
-// more than the rest of the capture. Missing directories, except the home, are created with the file.
-// Errors: the first failure is kept, and nothing is written after it. If the file was removed before it is
-// closed, that counts as a failure, too.
+// Invariant: the file belongs to one attempt, is not longer than the limit, and contains the start of the output. A
+// command without output gets no file. Missing directories, except the home, are created with the file.
+// Errors: the first failure is kept, and nothing is written after it.
 import Glibc
 import Posix
 
@@ -12,7 +10,6 @@ final class OutputFile {
   private let path: String
   private let bound: Int64
   private var file: FileDescriptor?
-  /// Number of bytes written so far.
   private(set) var length: Int64 = 0
   /// Error because of which the file is shorter than its limit allows; nil if there was none.
   private(set) var failure: SystemError?
@@ -51,7 +48,7 @@ final class OutputFile {
     (failure, length) = (SystemError(call: "write", subject: path, code: ENOENT), 0)
   }
 
-  /// True if the path does not lead to the open file any more, because that file was removed or replaced.
+  /// True if the path does not lead to the open file any more.
   private var isLost: Bool {
     // A simulated machine never loses a file.
     guard Kernel.isLinux else { return false }

@@ -19,8 +19,7 @@ final class PayloadWriter {
   /// payload.
   ///
   /// Create the writer before the command is started. If this process is killed while it is still writing, the
-  /// command reads an end of file in the middle of its payload, and the kernel kills the command only a moment
-  /// later.
+  /// command reads an end of file in the middle of its payload.
   ///
   /// This process must ignore SIGPIPE. See `ProcessStart.prepare(as:)`.
   init(_ payload: [UInt8], into pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
@@ -47,7 +46,6 @@ final class PayloadWriter {
     }
   }
 
-  /// Closes the pipe, and discards the part that was not written.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -67,7 +65,6 @@ final class PayloadWriter {
     close()
   }
 
-  /// One write of the rest of the payload into the pipe.
   private func writeOnce() -> WriteResult {
     switch pipe {
     case .some(let open):

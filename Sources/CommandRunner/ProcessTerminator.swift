@@ -1,7 +1,6 @@
 // Ends a set of processes whose complete list is unknown, because they may start others meanwhile.
-// Invariant: a pidfd is held for each process from its discovery to its exit, so no signal reaches an
-// unrelated process. The search is repeated after exits, until it finds no process or the time limit is
-// reached.
+// Invariant: a process is signalled while its pidfd is held, so no signal reaches an unrelated process. The search is
+// repeated after exits, until it finds no process or the time limit is reached.
 // Errors: a process that cannot be ended (it runs as another user by now, or waits for a disk that does not
 // respond) is reported after a time limit.
 import Glibc
@@ -42,7 +41,7 @@ final class ProcessTerminator {
 
   /// Result of one scan for processes to end: those that it found and signalled, and whether others may exist.
   struct ScanResult {
-    /// Processes that were not held before the scan. They have received the signal.
+    /// Processes that were not held before the scan.
     var processes: [any TerminableProcess] = []
     /// True if new processes may exist, for example because a process exited during the scan.
     var isChanging = false
@@ -83,7 +82,6 @@ final class ProcessTerminator {
 
   /// True if no process is left, or only processes that could not be ended. False before ``begin(grace:at:)``.
   var isDone: Bool { if case .done = phase { true } else { false } }
-  /// True after ``begin(grace:at:)`` was called.
   var isBegun: Bool { if case .idle = phase { false } else { true } }
   /// Process ids of the known processes that have not exited.
   var remaining: [pid_t] { held.keys.sorted() }
@@ -112,7 +110,6 @@ final class ProcessTerminator {
     held[process.pid] = Entry(process: process, registration: try watch(process))
   }
 
-  /// Makes the loop report the exit of a process.
   private func watch(_ process: any TerminableProcess) throws(SystemError) -> Registration {
     let pid = process.pid
     return try loop.register(fd: process.fd, interest: .read) { [weak self] _ in self?.ended(pid) }
@@ -142,7 +139,7 @@ final class ProcessTerminator {
     scan(at: now)
   }
 
-  /// Does the work that is due: a poll, a scan, or the step from SIGTERM to SIGKILL.
+  /// Does the work that is due.
   func runIteration(at now: MonotonicTime) {
     if let pollAt, pollAt <= now { pollUnwatched(at: now) }
     if let scanAt, scanAt <= now { scan(at: now) }
@@ -172,8 +169,8 @@ final class ProcessTerminator {
     guard let entry = held.removeValue(forKey: pid) else { return }
     if let registration = entry.registration { loop.deregister(registration) }
     entry.process.release()
-    // The kernel gave the children of the process a new parent before it reported the exit. The next iteration
-    // scans once for the children of all processes whose exits this iteration handles.
+    // The kernel gave the children of the process a new parent before it reported the exit. One scan in the next
+    // iteration covers all exits of this one.
     if isBegun { scanAt = loop.wokeAt }
   }
 

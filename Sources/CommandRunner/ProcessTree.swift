@@ -1,9 +1,9 @@
-// A command's process and all its descendants, also those in other process groups or sessions, and those
-// whose parents have exited. This process is a subreaper, so a descendant that loses its parent becomes a
-// child of this process. A child keeps its process id until this process reaps it. So the search signals only
-// children and their process groups, level by level.
-// Invariant: a child that this process has started for another purpose is never signalled and never reaped by
-// this class.
+// A command's process and all its descendants, also those in other process groups or sessions, and those whose
+// parents have exited. This process is a subreaper, so a descendant that loses its parent becomes a child of this
+// process. A child keeps its process id until this process reaps it. So the search signals children and their process
+// groups, level by level.
+// Invariant: of the children of this process, this class reaps only the root and those for which `adopts` returns
+// true.
 // Errors: a process that cannot be ended is reported.
 import Glibc
 import Posix
@@ -23,12 +23,11 @@ public final class ProcessTree {
   /// - Parameters:
   ///   - root: leader of a session; nil for a tree that consists only of processes that a runner left behind when it
   ///     exited.
-  ///   - group: control group in which the root was started, and in which no process has to survive. Before each search
-  ///     with SIGKILL, all its members are killed at once if this process still has a child. Descendants outside the
+  ///   - group: control group in which the root was started, and in which no process has to survive. Before each
+  ///     search with SIGKILL, all its members are killed if this process still has a child. Descendants outside the
   ///     group are still ended one by one.
   ///   - killTimeout: time to wait after SIGKILL for the remaining processes to exit.
-  ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. It is
-  ///     called repeatedly.
+  ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree.
   public init(
     root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop,
     killTimeout: TimeSpan = .seconds(10),
@@ -98,7 +97,7 @@ public final class ProcessTree {
   /// only shorten the time until SIGKILL.
   public func end(grace: TimeSpan, at now: MonotonicTime) { terminator.begin(grace: grace, at: now) }
 
-  /// Does the work that is due: a scan, or the step from SIGTERM to SIGKILL.
+  /// Does the work that is due.
   public func runIteration(at now: MonotonicTime) { terminator.runIteration(at: now) }
 
   /// The control group of a tree, and whether it was killed.
@@ -125,7 +124,6 @@ public final class ProcessTree {
       // The leader of a session cannot leave its process group.
       if !child.killGroup(signal) { child.kill(signal) }
     }
-    /// Reaps the process after its exit.
     func release() { _ = child.reap() }
   }
 
@@ -140,13 +138,12 @@ public final class ProcessTree {
     /// Sends the signal to the descendant, and to its process group unless that is in the session of this process.
     /// SIGTERM is not repeated for the group of the root.
     func end(by signal: CInt) {
-      // A member of the root's group has already received SIGTERM with the group. Some programs exit
-      // immediately, without cleaning up, when they receive a second one.
+      // A member of the root's group receives SIGTERM with the group. Some programs exit immediately, without
+      // cleaning up, when they receive a second one.
       if signal == SIGTERM && child.group == groupOfRoot { return }
       child.killGroup(signal)
       child.kill(signal)
     }
-    /// Reaps the process after its exit.
     func release() { _ = child.reap() }
   }
 }

@@ -1,18 +1,16 @@
-// Cache of paths at which programs were found: searching a long `PATH` again for each command took a tenth of
-// the runner's time.
-// Invariant: an entry is a path at which the program was found and executable, less than a second ago. A failed
-// search is never cached. Errors: the program may be missing by now. A caller that cannot run it clears the
-// cache and searches again.
+// Cache of paths at which programs were found, because the search of a long `PATH` takes time.
+// Invariant: a returned path was found at most `lifetime` ago. A failed search is not cached. Errors: the program may
+// be missing by now; see ``ProgramPathCache/forget()``.
 import ByteText
 import Posix
 import Time
 
-/// Searches for programs, and caches their paths for a second. Not Sendable.
+/// Searches for programs, and caches their paths. Not Sendable.
 public final class ProgramPathCache {
   /// Maximum lifetime of an entry. During this time a new program in an earlier directory of `PATH` may be
   /// missed.
   static let lifetime = TimeSpan.seconds(1)
-  /// Maximum number of entries. It bounds the memory, because programs can come from customers.
+  /// Limit of the memory, because the names of programs can come from customers.
   static let maximumEntries = 64
 
   /// Everything on which the result of a search depends, except the files.
@@ -59,7 +57,6 @@ public final class ProgramPathCache {
     return wasCached
   }
 
-  /// Removes all entries.
   private func clear() {
     paths = [:]
     endsAt = nil

@@ -1,5 +1,5 @@
-// Search for a program by the rules of execvp(3), except its last one: execvp passes a file without an
-// interpreter in its first line to a shell.
+// Search for a program by the rules of execvp(3), except that execvp passes a file without an interpreter in its
+// first line to a shell.
 // Invariant: the search executes nothing. Errors: a refusal with the program or directory that is missing, or
 // with the file that was found and is not executable. A program that was found may be missing a moment later.
 import Glibc
@@ -14,9 +14,8 @@ public enum ProgramSearch {
 
   /// Finds the path of a program that starts in `directory`; `path` is the `PATH` of its environment.
   ///
-  /// A name with a slash is a path, relative to the command's working directory. Any other name is searched
-  /// in each directory of `path` in order; an empty entry is the working directory. A file that is not
-  /// executable is skipped, as execvp does.
+  /// A name with a slash is a path, relative to the command's working directory. Any other name is searched in each
+  /// directory of `path` in order; an empty entry is the working directory. A file that is not executable is skipped.
   /// - Parameters:
   ///   - path: the `PATH` of the command's own environment; nil if it has none.
   ///   - directory: directory in which the command will start; nil for that of this process.

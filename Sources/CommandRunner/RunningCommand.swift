@@ -43,26 +43,23 @@ public final class RunningCommand {
   private var endedAt: MonotonicTime
   /// Reason for which the command is being ended; nil if it is not.
   private var interruption: CommandOutcome.Interruption?
-  /// True if ``end(at:)`` has killed everything at once, because this process exits.
+  /// True after ``end(at:)``.
   private var isAborted = false
   private var phase = Phase.running(readAt: nil)
 
-  /// Pause before the loop is asked again to read the output, after kernel memory has run out.
   private static let pause = TimeSpan.milliseconds(10)
 
   /// Starts a command. Returns a refusal if the command itself cannot start; throws for a temporary shortage.
   ///
   /// - Parameters:
   ///   - now: time of the start. The duration and the timeout are measured from it.
-  ///   - readDelay: time during which the loop does not read the output, which stays in the pipes, 64 KiB
-  ///     each. A command that exits within this time costs a third less. A command that writes more than the
-  ///     pipes hold blocks until this time is over.
+  ///   - readDelay: time during which the loop does not read the output. This saves work if the command exits
+  ///     meanwhile. A command that writes more than the pipes hold blocks.
   ///   - adopts: returns true for a child that this process has not started itself and that belongs to the command. A
   ///     caller that adopts orphans calls `Subreaper.become()` first; any other returns false.
-  /// - Throws: temporary shortages of processes, descriptors or memory, ETXTBSY if another process is writing
-  ///   the program file, and other errors that the command did not cause, such as those of its control group.
-  ///   The command has not started then. A failure after the start is not thrown: the step is retried while
-  ///   the command runs.
+  /// - Throws: temporary shortages of processes, descriptors or memory, ETXTBSY if another process is writing the
+  ///   program file, and other errors that the command did not cause, such as those of its control group. The command
+  ///   has not started then.
   public static func start(
     _ order: CommandInvocation, on loop: EventLoop, at now: MonotonicTime, readDelay: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
@@ -71,7 +68,7 @@ public final class RunningCommand {
     let input = try standardInput(order.payload, from: &feed, on: loop)
     let outputPipe = try DescriptorPair.pipe()
     let errorPipe = try DescriptorPair.pipe()
-    // Every step that can fail comes before the start, because a start cannot be undone.
+    // The pipes are prepared before the start, because a start cannot be undone.
     let output = try OutputCapture(outputPipe.first, keeping: order.output, on: loop)
     let errors = try OutputCapture(errorPipe.first, keeping: order.errors, on: loop)
     let root: ChildProcess
@@ -116,8 +113,8 @@ public final class RunningCommand {
     guard root.reap() == nil else { return }
     group?.kill()
     root.killGroup(SIGKILL)
-    // `end()` kills the command and waits for its exit, which takes only a moment; no later code would reap it. If this
-    // process is about to exit, the command is only killed, and its new parent reaps it.
+    // `end()` kills the command and waits for its exit, because no later code reaps it. If this process is about to
+    // exit, the command is only killed, and its new parent reaps it.
     if isAborted { root.kill(SIGKILL) } else { root.end() }
   }
 
@@ -150,8 +147,8 @@ public final class RunningCommand {
   /// command has exited already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
 
-  /// Kills everything at once by SIGKILL, whatever the command's grace is, because this process exits. The
-  /// caller discards the outcome then, but ``runIteration(at:)`` still reports when no process is left.
+  /// Kills the command and its descendants, whatever the command's grace is, because this process exits.
+  /// ``runIteration(at:)`` still reports when no process is left.
   public func end(at now: MonotonicTime) {
     isAborted = true
     switch phase {
@@ -208,12 +205,11 @@ public final class RunningCommand {
       try startReading()
       phase = .running(readAt: nil)
     } catch {
-      // The kernel is out of memory, which is temporary. Until the retry a command with much output blocks.
+      // Until the retry a command with much output blocks.
       phase = .running(readAt: now + Self.pause)
     }
   }
 
-  /// Makes the loop read both streams from now on.
   private func startReading() throws(SystemError) {
     try output.startReading()
     try errors.startReading()
@@ -227,7 +223,7 @@ public final class RunningCommand {
     tree.end(grace: grace, at: now)
   }
 
-  /// The outcome, after the last output was read.
+  /// Reads the last output, and returns the outcome.
   private func outcome() -> CommandOutcome {
     output.finish()
     errors.finish()

@@ -1,7 +1,7 @@
 // First line of a script: the interpreter that it names, and whether that interpreter can be run.
-// Invariant: the line is parsed as the kernel parses it. Only the first 255 bytes count, blanks before the
-// name are skipped, and the whole text after the name is one argument. The result is nil for a file that is
-// not a script or cannot be read. Such a file may still be executable.
+// Invariant: the line is parsed as the kernel parses it. Blanks before the name are skipped, and the whole text after
+// the name is one argument. The result is nil for a file that is not a script or cannot be read. Such a file may
+// still be executable.
 import ByteText
 import Glibc
 import Posix

@@ -1,11 +1,8 @@
 // Checksum of the state of a home, by which a repeated move detects that the home has changed after the first move.
-// Invariant: except for collisions of 64 bits, homes have different checksums if they differ in the numbers of rows, in
-// the sums, in the number, start or last ticket of a day, or in the ticket or end of the last receipt. The checksum is
-// stored in the database.
+// The checksum is stored in the database.
 import QueueCore
 
-/// Checksum of a closed bank (64-bit FNV-1a), by which a repeated move detects that the home has changed since the
-/// first.
+/// Checksum of a closed bank (64-bit FNV-1a).
 struct BankChecksum {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -32,7 +29,6 @@ struct BankChecksum {
 
   /// Adds a number and a separator.
   private mutating func add(_ number: Int64) { add("\(number);") }
-  /// Adds the bytes of a text.
   private mutating func add(_ text: String) {
     for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
   }

@@ -1,7 +1,6 @@
-// Move of a whole bank into an empty shared database: the order of the transfer, in portions, and the checks before the
-// rows become visible.
-// Invariant: the move is one transaction. Before the commit, all rows in the database are counted by kind, and the
-// result is audited. If anything differs from the home, nothing is moved.
+// Move of a whole bank into an empty shared database, in portions, with checks before the rows become visible.
+// Invariant: the move is one transaction. Before the commit, the result is counted and audited. If it differs from
+// the home, nothing is moved.
 // Errors: Failure `move_refused` if it is certain that nothing was moved; StoreError if the connection, the server or
 // the reading of the home failed.
 import BankModel
@@ -17,7 +16,7 @@ import Wire
 final class BankMove {
   /// Timeout for one answer of the server.
   private static let timeout = TimeSpan.seconds(300)
-  /// Maximum rows per portion of keys, receipts, attempts, customers or stock releases.
+  /// Maximum number of rows per portion.
   static let rowsPerBatch = 2_048
 
   private let input: MoveInput
@@ -36,7 +35,6 @@ final class BankMove {
   private var tallies: [DayAndLane: [Int64]] = [:]
   /// By lane: first and last ticket that have a receipt from a window of the present day.
   private var served: [Int64: (first: Int64, last: Int64)] = [:]
-  /// Number of tickets moved so far.
   private var movedCount: Int64 = 0
   /// Number of tickets to move.
   private var total: Int64 = 0
@@ -104,7 +102,7 @@ final class BankMove {
 
   // MARK: - Transfer
 
-  /// Transfers all data of the home, within the transaction of the move.
+  /// Transfers the data of the home.
   private func fill() throws {
     let rows = try connection.ask(
       ImportStatements.branch(.text(input.branch), .text(input.host)),
@@ -252,8 +250,7 @@ final class BankMove {
     }
   }
 
-  /// Moves the tickets for which this home's stock may have reservations. The stock releases the reservations when
-  /// the branch is open.
+  /// Moves the tickets for which this home's stock may have reservations.
   private func moveReleases() throws {
     var last: TicketOfDay?
     while true {
@@ -316,7 +313,7 @@ final class BankMove {
     }
   }
 
-  /// The only branch that serves a line: that of ``owner`` if the line draws on this home's stock, else 0.
+  /// Branch to which a line is bound: that of ``owner`` if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.usesStock ? owner.id : 0 }
 
   /// Adds one to these counts of a day and a lane; `columnIndexes` selects the counts.

@@ -47,7 +47,6 @@ struct ColumnBatch {
     }
   }
 
-  /// Removes all rows.
   mutating func removeAll() {
     (count, bytes) = (0, 0)
     for column in numbers.indices { numbers[column].removeAll(keepingCapacity: true) }
@@ -75,7 +74,6 @@ struct ColumnBatch {
       bytes: [result?.output.first, result?.output.last, result?.errors.first, result?.errors.last])
   }
 
-  /// Adds the row of an attempt.
   mutating func add(_ attempt: Attempt, service: Int64) {
     var row: [Int64] = [
       attempt.day, attempt.ticket, Int64(attempt.number), service, Int64(attempt.window.place),

@@ -1,6 +1,5 @@
-// Database of a shared bank, as an inspector reads it. A shared bank has no home of its own, because every file
-// belongs to the home of a branch.
-// Errors: StoreError, which the inspector sends to its client.
+// Database of a shared bank, as an inspector reads it.
+// Errors: StoreError.
 import BankModel
 import Coordinator
 import PostgresQueries

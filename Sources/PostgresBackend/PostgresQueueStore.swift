@@ -1,7 +1,6 @@
 // Adapter from the shared database to the store of a branch's queue. It translates the events of the database into
 // events of the queue and news of the branch, in order.
 // Invariants: after `.claimsLost` no result of an earlier transaction is reported, and no earlier query is answered.
-// This adapter stores the payload of a customer while the branch owns the customer.
 
 import BankModel
 import Posix
@@ -16,7 +15,7 @@ final class PostgresQueueStore: SharedQueueStore {
   /// Name, number and epoch of the branch.
   private var identity: BranchIdentity
   private var isDraining: Bool
-  /// The day on which the queue was opened. Another day starts only after the bank has ended this day.
+  /// The day on which the queue was opened.
   private let day: BusinessDay
   private let language: Language
   /// The present day, as last reported.
@@ -57,7 +56,6 @@ final class PostgresQueueStore: SharedQueueStore {
     services = opening.services
     (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
-    // The bank drains, so this branch drains as well.
     if isDraining { storeEvents.append(.draining) }
     for event in early { handle(event) }
   }

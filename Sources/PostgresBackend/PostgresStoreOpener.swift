@@ -14,7 +14,7 @@ import Wire
 public struct PostgresStoreOpener: SharedStoreOpener {
   public init() {}
 
-  /// Timeout for joining, after which the start fails. A branch that a guardian has restarted has no timeout.
+  /// Timeout for joining, after which the start fails.
   static let timeout = TimeSpan.seconds(20)
 
   /// Opens the database at an address for reading. See ``Coordinator/SharedStoreOpener``.
@@ -92,7 +92,6 @@ package final class BranchJoin {
       case .joined(let opening): return joined(opening)
       case .refused(let failure): throw Self.failure(failure, language)
       case .interrupted(let error): lastError = error
-      // These events arrive before the join, and are reported after it.
       case .older, .known, .transactionsLost: earlyEvents.append(event)
       default: break
       }

@@ -1,5 +1,5 @@
-// Readings of the monotonic clock, the wall clock and the listening time, taken together.
-// Invariant: one step of a state machine uses one `Moment`.
+// Readings of the monotonic clock, the wall clock and the listening time,
+// taken together.
 
 /// One reading of each of the three clocks, taken together.
 public struct Moment: Sendable, Equatable {

@@ -1,5 +1,5 @@
-// Readings of the monotonic clock, for decisions and measurements within one boot. Compare a reading only with readings
-// of the same boot. No operation fails: arithmetic saturates at the ends of the range, 292 years away.
+// Readings of the monotonic clock, for decisions and measurements within one boot. Compare a reading only with
+// readings of the same boot. No operation fails: arithmetic saturates at the ends of the range.
 
 /// A reading of a monotonic clock, in nanoseconds since an arbitrary origin that is fixed for the current boot.
 public struct MonotonicTime: Sendable, Comparable, Hashable {

@@ -1,5 +1,5 @@
-// Durations. Invariant: no duration is negative. Arithmetic saturates at zero and at the longest span, 292 years. Only
-// a division by 0 or by a negative number traps.
+// Durations. Invariant: no duration is negative. Arithmetic saturates at zero and at the longest span. A division by
+// zero or by a negative number traps.
 
 /// A length of time in nanoseconds, never negative. It is used in place of Swift's `Duration`, whose 128-bit arithmetic
 /// is slower.

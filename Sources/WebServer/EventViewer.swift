@@ -1,5 +1,5 @@
-// Feeds of event streams and their viewers: the position of a viewer in a feed, and its notification about new pieces.
-// Invariant: a piece is encoded once, however many viewers receive it.
+// Feeds of event streams and their viewers: the position of a viewer in a feed,
+// and its notification about new pieces.
 import WebCore
 
 /// A source of an event stream. Its pieces (encoded events) are sent in order to any number of viewers.
@@ -19,15 +19,14 @@ public final class EventBytes: Sendable {
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// One viewer of a feed. This base class has no connection: its owner polls the feed, or it is a part of
-/// another viewer.
+/// One viewer of a feed. This base class has no connection.
 open class EventViewer {
   /// Number of the last piece that was sent, or after which the client resumes; 0 for none. The feed counts the pieces.
   public final var position: Int64 = 0
 
   public init() {}
 
-  /// Called when the feed has a new piece. The viewer requests the piece when its connection accepts data.
+  /// Called when the feed has a new piece.
   open func wake() {}
   /// Makes the stream send a comment, to detect a client that has disappeared without closing.
   open func keepAlive() {}

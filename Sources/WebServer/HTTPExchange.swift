@@ -1,7 +1,7 @@
 // One request and its answer, from the first line to the last byte. It is the context that libmicrohttpd stores for the
 // request.
-// Invariant: the request is answered at most once. While its handler prepares the answer, the connection is suspended
-// and takes no CPU time.
+// Invariant: the request is answered at most once. While its handler prepares the answer, the connection is
+// suspended.
 // Errors: an answer to a client that has disconnected is dropped.
 import CMicrohttpd
 import Posix
@@ -70,8 +70,7 @@ public final class HTTPExchange {
   /// Sends a response. Only the first answer counts.
   public func respond(_ response: HTTPResponse) { settle(.response(response)) }
 
-  /// Answers with a stream of the pieces of a feed after a position. ``HTTPServer/endStreams(of:)`` ends it by its
-  /// owner; nil for none.
+  /// Answers with a stream of the pieces of a feed after a position.
   ///
   /// - Parameter owner: owner of the stream, for ``HTTPServer/endStreams(of:)``; nil for none.
   public func stream(_ feed: any EventFeed, from position: Int64 = 0, owner: String? = nil) {
@@ -104,8 +103,7 @@ public final class HTTPExchange {
 
   // MARK: - Callbacks of the library
 
-  /// Called by the library for each step of a request: handles the head, a part of the body, or the end. Sets `unread`
-  /// to 0 if it has consumed the body bytes.
+  /// Called by the library for each step of a request: handles the head, a part of the body, or the end.
   /// - Parameter unread: number of body bytes offered by the library; set to 0 when they were consumed.
   func advance(
     method: UnsafePointer<CChar>, version: String, upload: UnsafeRawBufferPointer, _ unread: inout Int
@@ -206,8 +204,7 @@ public final class HTTPExchange {
   /// dropped bytes the result closes the connection.
   private func receiveBody(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
     guard pendingRefusal == nil, request.body.count + upload.count <= server.limits.body else {
-      // Read and drop the body, so that the client can read the refusal. The connection of a client that sends more
-      // than `maximumExcess` is closed.
+      // Read and drop the body, so that the client can read the refusal.
       excess += upload.count
       if pendingRefusal != nil {
         let end = startedAt + server.limits.request

@@ -1,8 +1,8 @@
-// The daemon of libmicrohttpd, which runs within the loop of this process. Only this file calls library functions that
-// concern more than one connection. The daemon does not listen: the process passes accepted connections to it.
-// Invariant: `MHD_run` is called only from `runLibrary` and `deinit`, and never from within a callback of the library.
-// A callback finds its object through the context given to the library. The context of a request is released exactly
-// once, by `completed`, and that of a connection by `connection`.
+// The daemon of libmicrohttpd, which runs within the loop of this process. The daemon does not listen: the process
+// passes accepted connections to it.
+// Invariant: `MHD_run` is not called from within a callback of the library. A callback finds its object through the
+// context given to the library. The context of a request is released by `completed`, and that of a connection by
+// `connection`.
 // Errors: `SystemError` if the daemon cannot start.
 import CMicrohttpd
 import Glibc
@@ -34,8 +34,8 @@ public final class HTTPServer {
     public var waiting = 1_024
     /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
-    /// Memory of the library for each connection, in bytes. The library reads a head into half of this memory, which is
-    /// larger than the longest head.
+    /// Memory of the library for each connection, in bytes. The library reads a head into half of this memory, which
+    /// must hold the longest head.
     public var memory = 40 << 10
     /// Maximum size of a body in bytes.
     public var body = 64 << 10
@@ -49,7 +49,7 @@ public final class HTTPServer {
     public init() {}
   }
 
-  /// Handler of all requests.
+  /// Handler of the requests.
   public weak var handler: HTTPHandler?
   let limits: Limits
   let loop: EventLoop
@@ -118,8 +118,8 @@ public final class HTTPServer {
     context.deallocate()
   }
 
-  /// Adds an accepted connection; `isLocal` is true for the socket in the home. If too many connections of its kind of
-  /// socket wait for a complete head, closes the one that has waited longest.
+  /// Adds an accepted connection. If too many connections of its kind of socket wait for a complete head, closes the
+  /// one that has waited longest.
   ///
   /// - Parameters:
   ///   - isLocal: true if the connection came over the socket in the home.
@@ -236,7 +236,7 @@ public final class HTTPServer {
     nextExpiry = .earlier(nextExpiry, connection.deadline)
   }
 
-  /// Ends every stream, cancels every request whose answer the library does not have yet, and accepts no further
+  /// Ends the streams, cancels the requests whose answer the library does not have yet, and accepts no further
   /// connections. A connection whose answer is being written closes afterwards.
   public func close() {
     isClosing = true
@@ -270,7 +270,7 @@ public final class HTTPServer {
   public var onCapacity: (() -> Void)?
 }
 
-/// Callbacks of the library. Each finds its object through the context that was given to the library.
+/// Callbacks of the library.
 private enum Callbacks {
   /// The server of a callback's context; nil before the end of its start.
   static func server(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {

@@ -57,7 +57,6 @@ final class PendingConnections {
 
   init(_ loop: EventLoop, _ limits: HTTPServer.Limits) { (self.loop, self.limits) = (loop, limits) }
 
-  /// Number of connections.
   var count: Int { connections.count }
 
   /// Adds a connection. If too many of the same kind of socket wait, closes the one that has waited longest.
@@ -195,6 +194,5 @@ final class PendingConnections {
     refuse(connection, 408, HTTPRequest(method: .get, target: RequestTarget(path: "/")))
   }
 
-  /// Closes all connections.
   func close() { for connection in connections { close(connection) } }
 }

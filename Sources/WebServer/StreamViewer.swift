@@ -1,6 +1,5 @@
 // A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
-// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request. An idle
-// viewer takes no CPU time between keep-alives.
+// Invariant: a viewer holds a descriptor and the piece that is being written, and no memory of its request.
 // Errors: the connection of a client that does not read is closed after `maximumStalls` keep-alives.
 import Glibc
 import Posix
@@ -157,7 +156,7 @@ final class StreamViewer: EventViewer {
     server.viewerEnded(self)
   }
 
-  /// Ends the viewer without removing it from the server's list, for `leave()` and for a server that is released.
+  /// Ends the viewer without removing it from the server's list.
   func abandon() {
     hasLeft = true
     if let registration { loop.deregister(registration) }

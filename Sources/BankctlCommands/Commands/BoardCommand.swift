@@ -1,5 +1,5 @@
 // `snapshot`: prints the snapshot of the bank once, or again after changes, for pipes and scripts.
-// Invariant: with `--watch`, every snapshot is one line, also after a restart of the coordinator.
+// Invariant: with `--watch`, a snapshot is one line.
 // Errors: `CommandError`. If the bank closes while the command follows it, the command ends without an error.
 import BankModel
 import Posix
@@ -8,7 +8,6 @@ import Wire
 
 /// Implementation of `bankctl snapshot`.
 enum BoardCommand {
-  /// Prints the snapshot once, or again after changes with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else {
       let frame = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in

@@ -1,6 +1,5 @@
 // `branches`: the branches that share the database of this bank, once or again after changes.
 // Invariant: with `--watch`, a table or document is printed only if something besides leases and rates has changed.
-// Leases are renewed continuously.
 // Errors: `CommandError`. A bank with a database in its home has no branches; the command is refused.
 import Posix
 import Time
@@ -8,7 +7,6 @@ import Wire
 
 /// Implementation of `bankctl branches`.
 enum BranchesCommand {
-  /// Prints the branches once, or again after changes with `--watch`.
   static func run(_ session: Session) throws(CommandError) {
     guard session.invocation.flag("watch") else { return try show(try branches(session), session) }
     var last: [BranchReport]?
@@ -38,7 +36,6 @@ enum BranchesCommand {
     return branch
   }
 
-  /// Reads the branches from the open bank.
   private static func branches(_ session: Session) throws(CommandError) -> [BranchReport] {
     try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       try coordinator.answer(to: .branches).branches

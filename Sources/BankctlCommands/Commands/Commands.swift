@@ -1,5 +1,5 @@
 // Table that maps the names of commands to their implementations.
-// Invariant: every command of `BankctlTable` is listed; a test verifies it.
+// Invariant: every command of `BankctlTable` is listed.
 
 /// The implementations of the commands of bankctl, by name.
 package enum Commands {

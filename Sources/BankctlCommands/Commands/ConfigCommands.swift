@@ -1,7 +1,5 @@
-// `config show` and `config check`: the effective settings of a bank, and their validation. Both use the reader that
-// the bank uses. They open no bank and change nothing.
-// Errors: `CommandError` with the code and sentence that `start` or `reload` would report for the same
-// mistake.
+// `config show` and `config check`: the effective settings of a bank, and their validation. They change nothing.
+// Errors: `CommandError`.
 import Arguments
 import BankModel
 import CommandRunner
@@ -63,7 +61,7 @@ enum ConfigCommands {
     }
   }
 
-  /// Reads a configuration, and converts its error into the refusal that the coordinator would send.
+  /// Reads a configuration, and converts its error into that of the command.
   private static func fromFile<Result>(
     _ session: Session, _ read: () throws(ConfigurationError) -> Result
   ) throws(CommandError) -> Result {
@@ -124,8 +122,7 @@ enum ConfigCommands {
     return choices
   }
 
-  /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of
-  /// its configuration, so its differences are unknown and the list is empty, as for a closed bank.
+  /// Settings whose values differ in the open bank; empty if the bank is closed, or has no copy of its configuration.
   private static func differencesInUse(_ read: LoadedConfiguration, _ session: Session) -> [EffectiveSetting]
   {
     guard let copy = try? LoadedConfiguration(path: session.home.configurationInUse), session.isBankAnswering

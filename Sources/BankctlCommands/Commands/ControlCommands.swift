@@ -1,5 +1,5 @@
-// Commands that change an open bank and receive its status: pause, resume, scale, reload.
-// Invariant: the output shows the state that the bank reports in its answer.
+// Commands that change an open bank and receive its status:
+// pause, resume, scale, reload.
 import BankModel
 import Wire
 
@@ -23,7 +23,7 @@ enum ControlCommands {
     return try session.service(named: name)
   }
 
-  /// Sends a request that the coordinator answers at once, and prints `sentence` after success, or the status as JSON.
+  /// Sends a request, and prints `sentence` after success, or the status as JSON.
   private static func sendControl(
     _ command: ControlCommand, _ session: Session, _ sentence: String
   ) throws(CommandError) {
@@ -62,8 +62,8 @@ enum ControlCommands {
     printProblems(before, report, session)
   }
 
-  /// Prints a note for every database that the bank now uses in spite of a mismatch, and for every worker
-  /// that is not working, as `start` does.
+  /// Prints a note for each database that the bank now uses in spite of a mismatch, and for each worker that is not
+  /// working.
   static func printProblems(_ before: StatusReport, _ after: StatusReport, _ session: Session) {
     for worker in before.workers where worker.mismatch?.isProblem == true {
       let now = after.workers.first { $0.name == worker.name }

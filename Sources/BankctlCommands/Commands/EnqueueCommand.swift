@@ -1,13 +1,13 @@
 // `enqueue`: issues tickets to customers, and waits for them with `--wait`.
 // Invariant: a request is repeated only if the repetition adds no customer twice. An unknown result is reported as
-// unknown. A Ctrl-C withdraws a request that was not accepted yet; the last line reports the actual result.
+// unknown. A Ctrl-C withdraws a request that was not accepted yet.
 import Arguments
 import BankModel
 import Posix
 import Time
 import Wire
 
-/// One request for tickets, for `bankctl enqueue` and for other commands that issue tickets.
+/// One request for tickets.
 final class EnqueueCommand {
   /// The requested customers: some of one kind, or a list.
   private enum Order {
@@ -49,10 +49,10 @@ final class EnqueueCommand {
   /// Issues the tickets, and waits for the customers with `--wait`. Returns the exit code.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
-    // Before the greeting ends, no request was sent, so a Ctrl-C ends the program at once.
+    // Before the greeting ends, no request was sent, so a Ctrl-C ends the program.
     let coordinator = try connect(for: order, session)
     let wait = try InterruptibleWait()
-    // Ends this program if a signal was received. All output was printed before this point.
+    // Ends this program if a signal was received.
     defer { wait.end() }
     let command = EnqueueCommand(order, at: coordinator, wait, session)
     do throws(CommandError) { return try command.run() } catch {
@@ -79,8 +79,7 @@ final class EnqueueCommand {
       try session.show(document, or: [sentence])
       return .done
     }
-    // A person sees the numbers at once. A script receives one document, when all tickets have ended or the wait was
-    // interrupted.
+    // With JSON, one document is printed, at the end of the wait.
     if !session.asJSON { try session.show([:], or: [sentence]) }
     guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
@@ -208,8 +207,8 @@ final class EnqueueCommand {
     return false
   }
 
-  /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable, waits
-  /// for the restart of the coordinator, as after a later loss.
+  /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable, waits for the
+  /// restart of the coordinator.
   private static func connect(
     for order: Order, _ session: Session
   ) throws(CommandError) -> CoordinatorClient {
@@ -256,8 +255,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// Throws an error if a signal was received, so that the request, or its next part, is not sent.
-  /// - Throws: `request_withdrawn` in this case.
+  /// Throws `request_withdrawn` if a signal was received, so that the request, or its next part, is not sent.
   private func checkWithdrawal() throws(CommandError) {
     try wait?.checkSignals()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }

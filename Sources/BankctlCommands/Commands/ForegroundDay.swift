@@ -1,6 +1,5 @@
 // One business day in the foreground, from the first customer to the closing message.
-// Invariant: if the day ends, the closing message is the last line of the output. No bank continues to run after the
-// command.
+// Invariant: if the day ends, the closing message is the last line of the output.
 import BankModel
 import Posix
 import Time
@@ -20,7 +19,7 @@ final class ForegroundDay {
   private var isWindowSideOpen = true
   /// True while the second connection, which carries the requests, is open.
   private var isRequestSideOpen = false
-  /// True after the third signal to close, which kills the coordinator.
+  /// True after the third signal.
   private var isEndedAtOnce = false
   private var wasInterrupted = false
 
@@ -41,9 +40,9 @@ final class ForegroundDay {
     return try day.close(status)
   }
 
-  /// Runs the day over two connections. The first connection receives the events of the windows. It is open before the
-  /// windows are, so that no start is missed. Requests use the second connection. The coordinator may close the first
-  /// one if the reader of the output is slower than the bank, and the bank must still close properly.
+  /// Runs the day over two connections. The first connection receives the events of the windows. It is open before
+  /// the windows are, so that no start is missed. Requests use the second connection, because the coordinator may
+  /// close the first one if the reader of the output is slower than the bank.
   private func live() throws(CommandError) {
     try bank.send(.follow)
     try bank.send(.awaitOpen)
@@ -139,7 +138,7 @@ final class ForegroundDay {
     let command = ControlCommand.stop(StopParameters(now: now, timeoutMilliseconds: nil, step: step))
     guard let requestConnection, isRequestSideOpen else { return try bank.send(command) }
     do throws(CommandError) { try requestConnection.send(command) } catch {
-      // A lost connection is reported as an event, after all messages that were received before it.
+      // A lost connection is reported as an event.
       guard error.isLoss else { throw error }
     }
   }

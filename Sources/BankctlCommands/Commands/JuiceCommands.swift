@@ -1,6 +1,5 @@
 // `juice menu` and `juice order`: the list of juices, and an order that is awaited.
-// Invariant: an unknown name or an unreachable stock is reported before anything is ordered. Every order is
-// reported as made, short of ingredients, cancelled or unfinished.
+// Invariant: an unknown name or an unreachable stock is reported before anything is ordered.
 // Errors: `CommandError`; exit code 5 for too few ingredients, 1 if a juice is still being made, 75 if the station hung
 // or the order was cancelled.
 import BankModel

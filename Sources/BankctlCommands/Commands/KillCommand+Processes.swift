@@ -15,7 +15,7 @@ extension KillCommand {
   /// A process without a window, as a status report describes it.
   private struct Target {
     let pid: Int32
-    /// Nil for the guardian, whose starts are not counted.
+    /// Nil for the guardian.
     let generation: Int64?
     let isReady: Bool
   }
@@ -67,7 +67,7 @@ extension KillCommand {
     }
   }
 
-  /// Names of all processes without a window in a status report.
+  /// Names of the processes without a window in a status report.
   private static func names(in report: StatusReport) -> [String] {
     ["coordinator"] + (report.guardianPid == nil ? [] : ["guardian"])
       + report.workers.filter(\.isWithoutWindow).map(\.name)
@@ -90,6 +90,5 @@ extension KillCommand {
 }
 
 extension WorkerReport {
-  /// True for the stock, the vending machine and the web server.
   fileprivate var isWithoutWindow: Bool { [.stock, .vending, .web].contains(role) }
 }

@@ -30,7 +30,7 @@ enum KillCommand {
       session.note(session.messages.nothingChanged)
       return .failed
     }
-    // The tracker starts from the snapshot before the confirmation, and then reads every later snapshot.
+    // The tracker starts from the snapshot before the confirmation.
     let killing = try coordinator.send(.killWorker(window: name, generation: window.generation, pid: pid))
     var watch = KillTracker(window: name, generation: window.generation, pid: pid, in: frame)
     try awaitResults(&watch, killing, coordinator)

@@ -21,8 +21,7 @@ enum LedgerCommand {
     let number = session.number("N")
     let answer = try ask(.account(number), session)
     guard case .account(let report) = answer else { throw answer.unexpected }
-    // An account exists from its first transfer. An account without transfers is reported as missing, not
-    // as a balance of zero won.
+    // An account without transfers is reported as missing, not as a balance of zero won.
     if report.row.transfers == 0, report.latest.isEmpty {
       throw .commandFailure(.noSuchAccount, session.messages.noSuchAccount(number))
     }
@@ -63,7 +62,7 @@ enum AuditCommand {
   /// Prints the result of an audit. Returns 1 if a check fails.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
-      // The audit reads every row. Its duration grows with the database, so the wait has no timeout.
+      // The duration of an audit grows with the database, so the wait has no timeout.
       try coordinator.answer(to: .audit, within: nil, TaskProgress(.audit, session.messages))
     }
     guard case .audit(let report) = answer else { throw answer.unexpected }

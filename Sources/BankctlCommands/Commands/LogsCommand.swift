@@ -1,7 +1,6 @@
 // `bankctl logs`: selects log lines and writes them to standard output. Logs are files, so the command also
 // works on a closed bank.
-// Invariant: the command prints nothing before it has found a log for every requested process. With `--follow` it
-// waits if there are no logs at all. Ctrl-C ends the command by SIGINT (exit code 130 in a shell).
+// Ctrl-C ends the command by SIGINT.
 import Arguments
 import Logging
 import Posix
@@ -26,8 +25,8 @@ enum LogsCommand {
   /// Prints the logs. With `follow`, the function returns when the reader of the output has closed it.
   /// - Parameters:
   ///   - workers: Names of the processes; empty for all.
-  ///   - last: Maximum number of old lines. The default is ten with `follow` and without `since`, and all
-  ///     otherwise.
+  ///   - last: Maximum number of old lines. The default is `linesBeforeFollowing` with `follow` and without `since`,
+  ///     and all otherwise.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
@@ -41,8 +40,7 @@ enum LogsCommand {
     } else if follow {
       query.last = last ?? linesBeforeFollowing
     }
-    // Each worker has several files, and a large bank may have more workers than the default limit of open files
-    // allows.
+    // A large bank may have more log files than the default limit of open files allows.
     _ = try? ResourceLimits.raiseOpenFiles()
     if follow { return try self.follow(query, presentation, messages, output) }
     let reader = try read(LogReader(query), messages)
@@ -56,7 +54,7 @@ enum LogsCommand {
     if isEmpty, last != 0, presentation != .json { StandardErrorNotes.say(messages.noLogLines) }
   }
 
-  /// Prints old lines, and then every new line until the reader of the output has closed it.
+  /// Prints old lines, and then new lines until the reader of the output has closed it.
   private static func follow(
     _ query: LogQuery, _ presentation: LogPresentation, _ messages: MessageCatalog, _ output: Output
   ) throws(CommandError) {

@@ -1,6 +1,5 @@
 // `move`: copies the database of a closed bank into a shared database, and prints the counted rows.
-// Invariant: the counts are printed after the commit, so the rows exist. If this program ends before the
-// commit, the move is rolled back.
+// Invariant: the counts are printed after the commit, so the rows exist.
 // Errors: `CommandError`; exit code 5 if nothing was moved because of the state of the source or the target.
 import Arguments
 import Configuration

@@ -1,7 +1,6 @@
 // `open`, one business day in the foreground, and `console`, a menu with two inputs: 1 runs such a day, 2 exits.
-// Invariant: the same seed creates the same customers. The input 2 or the end of the input ends the menu. After the
-// error of a day, as after a wrong input, the menu appears again.
-// Errors: `CommandError`; from the menu only with `--json`, and if standard output cannot be written.
+// Invariant: the same seed creates the same customers. After the error of a day the menu appears again.
+// Errors: `CommandError`.
 import BankModel
 import Posix
 import Wire
@@ -18,7 +17,7 @@ enum OpenCommand {
       session, customers: customers(session.invocation.integer("customers"), seed: seed))
   }
 
-  /// The customers of a day: the given number, or 10 to 30 at random.
+  /// The customers of a day: the given number, or a random one.
   static func customers(_ count: Int64?, seed: UInt64) -> EnqueueParameters {
     var chance = SeededGenerator(seed: seed)
     let drawn = chance.draw(defaultCustomers)

@@ -1,5 +1,5 @@
 // `receipts`: the receipts of customers in commit order, and with `--follow` also later ones.
-// Invariant: a follower prints every receipt once, also after a restart of the coordinator.
+// Invariant: a follower prints a receipt once, also after a restart of the coordinator.
 import Arguments
 import BankModel
 import Posix
@@ -90,10 +90,10 @@ enum ReceiptsCommand {
     }
   }
 
-  /// Column widths for typical values. A wider cell shifts the cells after it and is never truncated.
+  /// Column widths for typical values. A wider cell shifts the cells after it and is not truncated.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 
-  /// Minimum width of a terminal for rows. On a narrower terminal every receipt is printed as a record, in which the
+  /// Minimum width of a terminal for rows. On a narrower terminal a receipt is printed as a record, in which the
   /// cells have their headings.
   private static let narrow = 80
 

@@ -1,9 +1,9 @@
 // `reset`: shows the number of affected customers, asks for confirmation on a terminal, and resets the bank
 // once.
 // Invariant: the confirmation on a terminal is for the day that was shown. If that day has ended meanwhile, no
-// customer is cancelled without another confirmation. A reset repeated after a lost connection never resets a second
-// day.
-// Errors: `CommandError`; exit code 1 if the user declined, 5 if the day ended before every request of this command.
+// customer is cancelled without another confirmation. A reset repeated after a lost connection does not reset a
+// second day.
+// Errors: `CommandError`; exit code 1 if the user declined, 5 if the day ended before each of the requests.
 import Wire
 
 /// Implementation of `bankctl reset`.

@@ -1,5 +1,5 @@
-// `start`: opens a bank with a guardian, and returns when the bank is open; with `--foreground`, when it has closed.
-// Invariant: a worker is printed with its process id, or with its state if it has no process.
+// `start`: opens a bank with a guardian, and returns when the bank is open;
+// with `--foreground`, when it has closed.
 import Arguments
 import ControlClient
 import Glibc
@@ -94,7 +94,7 @@ enum StartCommand {
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
-  /// Prints reason and remedy for every worker that is not working.
+  /// Prints reason and remedy for the workers that are not working.
   static func reportProblems(_ report: StatusReport, _ session: Session) {
     for worker in report.workers {
       if let sentence = session.messages.notWorking(worker) { session.note(sentence) }

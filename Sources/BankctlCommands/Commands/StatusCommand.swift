@@ -18,7 +18,7 @@ enum StatusCommand {
     try session.show(.status(report), or: session.picture(report).lines)
   }
 
-  /// Shows the status on the whole screen, or prints a line after every change.
+  /// Shows the status on the whole screen, or prints a line after changes.
   private static func watch(_ session: Session) throws(CommandError) {
     let isScreen =
       session.output.isTerminal && !session.asJSON && session.environment.variable("TERM") != "dumb"

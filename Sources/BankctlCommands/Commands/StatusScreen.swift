@@ -1,8 +1,7 @@
-// `status --watch` on a terminal: the status of a bank on the whole screen, redrawn after every change and
-// every resize, until the user exits or the bank closes.
+// `status --watch` on a terminal: the status of a bank on the whole screen, redrawn after changes and resizes, until
+// the user exits or the bank closes.
 // Invariant: if lines are hidden, the last row contains their number. The last status stays on the terminal at the
-// end. A coordinator that does not answer is detected a second after the next key, and the screen then shows the time
-// of its last message.
+// end.
 // Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
 import Posix
 import Time

@@ -2,7 +2,7 @@
 // Invariant: every change is printed once, also after a restart of the service, unless too many changes were missed.
 // In that case a new snapshot replaces them. The command ends when the reader has closed standard output, or when the
 // bank closes.
-// Errors: `CommandError`; exit code 75 if the service never answered.
+// Errors: `CommandError`; exit code 75 if the service did not answer.
 import BankModel
 import Posix
 import StockClient
@@ -19,7 +19,7 @@ final class StockWatchCommand {
   /// Interval of the checks whether the bank is still open while the stock is not connected.
   private static let checkInterval = TimeSpan.seconds(1)
 
-  /// Prints the stock, and then every change.
+  /// Prints the stock, and then the changes.
   static func run(_ session: Session) throws(CommandError) {
     let serviceRequests = try StockRequests(session)
     try StockWatchCommand(session, serviceRequests, try serviceRequests.assortment()).watch()

@@ -1,6 +1,6 @@
 // `stop`: closes a bank and reports the results of its customers.
-// Invariant: on a return without an error the coordinator has exited. Its guardian has also exited, unless it took
-// longer than ten seconds. The exception is `--no-wait`: the command returns when the bank has started to close.
+// Invariant: on a return without an error the coordinator has exited. Its guardian has usually exited, too. With
+// `--no-wait` the command returns when the bank has started to close.
 import Glibc
 import Posix
 import Time
@@ -37,8 +37,8 @@ enum StopCommand {
       }
       return report
     }
-    // The guardian exits after the coordinator. If another guardian has replaced it, wait at most one second,
-    // because the new guardian may belong to the next opening.
+    // The guardian exits after the coordinator. If another guardian has replaced it, wait only briefly, because the
+    // new guardian may belong to the next opening.
     for guardian in guardians { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }

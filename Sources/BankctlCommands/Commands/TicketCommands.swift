@@ -1,10 +1,10 @@
-// `ticket`, `cancel` and `requeue`. `SelectionCommands` has the requests for several tickets at once.
+// `ticket`, `cancel` and `requeue`.
 // Invariant: for one ticket, the JSON output is the customer after the change.
 import Wire
 
 /// Implementations of `bankctl ticket`, `bankctl cancel` and `bankctl requeue`.
 enum TicketCommands {
-  /// Prints the events of one customer, for `bankctl ticket`.
+  /// Prints the events of one customer.
   static func timeline(_ session: Session) throws(CommandError) {
     let question = ControlCommand.ticket(number: session.number("N"), day: session.invocation.integer("day"))
     let ticket = try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
@@ -71,7 +71,7 @@ enum TicketCommands {
     return .done
   }
 
-  /// Returns all dead letters to their lines, for `--dead`.
+  /// Returns all dead letters to their lines.
   private static func requeueAll(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.withOpenBank(session) { coordinator throws(CommandError) in
       let task = TaskProgress(.requeue, session.messages, withProgress: true)
@@ -84,6 +84,6 @@ enum TicketCommands {
 }
 
 extension TicketNumbers {
-  /// The number of the ticket if the span has exactly one, or nil.
+  /// The ticket of a span with one ticket; nil for other spans.
   fileprivate var only: Int64? { first == last ? first : nil }
 }

@@ -1,6 +1,5 @@
 // `tickets`: lists of the customers that are waiting, serving, delayed or dead letters.
-// Invariant: without options, the lists of waiting and serving customers are always printed, the others only if they
-// are not empty.
+// Without options and as text, the lists of waiting and serving customers are printed even if they are empty.
 import BankModel
 import Posix
 import Wire
@@ -56,8 +55,7 @@ enum TicketsCommand {
     }
   }
 
-  /// `7 - 예금`, followed by the grade if it is `vvip` or `vip`, and by the article, due time, window and reason if the
-  /// ticket has them.
+  /// `7 - 예금`, followed by what else the ticket has, such as a grade, a due time or a window.
   static func label(_ ticket: TicketReport, _ session: Session) -> String {
     let messages = session.messages
     let label = "\(ticket.ticket) - \(messages.phrases.service(ticket.service))"
@@ -79,7 +77,7 @@ enum TicketsCommand {
 private final class TicketList {
   private let session: Session
   private let meter: ProgressMeter
-  /// Bitmap of the printed tickets of this day, 64 per element: ten million tickets take a few megabytes.
+  /// Bitmap of the printed tickets of this day, 64 per element.
   private var printed: [TicketNumber: UInt64] = [:]
   private var day: Int64?
   /// True if the lists were requested again after a part of them was printed.

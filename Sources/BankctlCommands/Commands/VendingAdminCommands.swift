@@ -122,8 +122,7 @@ enum VendingAdminCommands {
     try session.show(["version": 1, "quarantined": .string(target)], or: [session.messages.setAside(target)])
   }
 
-  /// Makes an open bank restart a vending machine that was given up, and waits for the bank's answer. A closed bank
-  /// starts the machine when the bank opens.
+  /// Makes an open bank restart a vending machine that was given up, and waits for the bank's answer.
   private static func restart(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
       let coordinator = try CoordinatorClient.open(session)

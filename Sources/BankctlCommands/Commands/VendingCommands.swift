@@ -1,5 +1,4 @@
 // The customers' commands of the vending machine.
-// Invariant: the output is the state that the machine has committed to its database.
 // Errors: `CommandError`; exit code 5 if the present money or stock does not allow the purchase.
 import BankModel
 import Wire
@@ -74,7 +73,7 @@ enum VendingCommands {
     try list(session) { _, product in product.isHot(above: threshold) }
   }
 
-  /// Prints the products for which the condition `belongs` is true, for the commands `buyable` and `hot`.
+  /// Prints the products for which the condition `belongs` is true.
   private static func list(
     _ session: Session, _ belongs: (VendingSnapshot, ProductReport) -> Bool
   ) throws(CommandError) {

@@ -1,7 +1,6 @@
 // `wait`: returns when no customer waits, is delayed or is served, also after a restart of the coordinator. With
 // `--leave-delayed` it does not wait for delayed customers.
-// Invariant: with a timeout, the wait over an open connection ends in time even if the coordinator hangs. The first
-// connection has a time limit of its own.
+// Invariant: with a timeout, the wait over an open connection ends in time even if the coordinator hangs.
 import Posix
 import Time
 import Wire

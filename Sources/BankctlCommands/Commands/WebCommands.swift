@@ -1,6 +1,5 @@
 // `web` and `web stop`: the web server of an open bank, and the login link.
-// Invariant: a link is printed only when the server answers. Missing parts are reported before anything is
-// started.
+// Invariant: a link is printed after the server has answered.
 // Errors: `CommandError`; exit code 3 if the bank is not open, 1 if the web server is not installed.
 import BankModel
 import ByteText

@@ -1,5 +1,4 @@
 // `web sessions`: lists the login sessions of the web server, or ends one or all of them.
-// Invariant: the output is the server's answer.
 // Errors: `CommandError`; exit code 5 without a web server, 4 for an unknown session.
 import BankModel
 import ControlClient

@@ -1,6 +1,5 @@
 // A whole list of customers, checked from the first line to the last before any part is sent.
-// Invariant: every pass over the same text with the same seed gives the same customers. Memory does not
-// grow with the list.
+// Invariant: passes over the same text with the same seed give the same customers.
 // Errors: `Refusal`; for an invalid line with its number.
 import BankModel
 import JSON

@@ -1,5 +1,5 @@
 // One line of `enqueue --from`: a customer as JSON, strictly checked.
-// Invariant: a line is parsed completely or refused; nothing is guessed or skipped.
+// Invariant: a line is parsed completely or refused.
 // Errors: `Fault`, with the field.
 import Arguments
 import BankModel
@@ -15,7 +15,6 @@ struct CustomerRecord: Sendable, Equatable {
   var amount: Won?
   var account: AccountNumber?
   var key: String?
-  /// Payload of the customer; nil for none.
   var payload: [UInt8]?
   /// Due time of the customer; nil if the customer is due at once.
   var later: ScheduledTime?

@@ -4,16 +4,14 @@
 
 import Wire
 
-/// The branch whose home has the output of a ticket's command, because it has served the ticket; never that of this
-/// home.
+/// The branch whose home has the output of a ticket's command, because it has served the ticket.
 struct OutputOwnerBranch {
   let number: Int64
   /// Name and host of the branch; nil if the branch has joined so recently that the branch of this home has
   /// not seen it yet.
   let report: BranchReport?
 
-  /// The branch that has served a ticket last; nil if no branch has, if it is the branch of this home, or if the bank
-  /// has its database in its home.
+  /// The branch that has served a ticket last; nil if it is unknown or the branch of this home.
   static func branch(of ticket: TicketReport, _ coordinator: CoordinatorClient) -> OutputOwnerBranch? {
     guard let number = ticket.receipt?.branch ?? ticket.attempts.last?.branch,
       let branches = try? coordinator.answer(to: .branches).branches

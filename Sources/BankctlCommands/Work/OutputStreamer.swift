@@ -20,14 +20,13 @@ final class OutputStreamer {
     func kept(in result: WorkResult) -> TruncatedOutput { self == .output ? result.output : result.errors }
   }
 
-  /// Polling interval of a growing file.
   private static let pause = TimeSpan.milliseconds(50)
 
   private let day: Int64
   private let ticket: Int64
   private let session: Session
   private(set) var coordinator: CoordinatorClient
-  /// Set if output of the command could not be passed on, or if it is unknown whether there was any.
+  /// True if output of the command could not be passed on, or if it is unknown whether there was any.
   private(set) var hasLost = false
   private let wait: InterruptibleWait
 
@@ -104,7 +103,7 @@ final class OutputStreamer {
       })
   }
 
-  /// Message of `output` about an output file that was deleted because of its age; nil otherwise.
+  /// Message about an output file that was deleted because of its age; nil otherwise.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
@@ -115,8 +114,7 @@ final class OutputStreamer {
     return session.messages.outputRemoved(report.ticket, day: session.invocation.integer("day"))
   }
 
-  /// Prints the output of a stream that is available now, for `output` without `--follow` and for ended tickets.
-  /// Returns true if the printed output is complete.
+  /// Prints the output of a stream that is available now. Returns true if the printed output is complete.
   static func show(
     _ report: TicketReport, _ stream: Stream, _ session: Session
   ) throws(CommandError) -> Bool {
