@@ -17,7 +17,6 @@ final class LineFile {
   /// other fields.
   static let limit = 6 * Limits.payloadLength + 64 << 10
 
-  /// Number of bytes that are read at once.
   private static let portion = 1 << 20
   /// U+FEFF in UTF-8.
   fileprivate static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -30,7 +29,7 @@ final class LineFile {
       return
     }
     let opened = try FileDescriptor.open(path, .readOnly)
-    // Only a regular file can be read twice.
+    // A stream cannot be read twice.
     file = try FileMetadata.inspect(path)?.isFile == true ? opened : Self.copyToFile(opened)
   }
 
@@ -51,7 +50,7 @@ final class LineFile {
     return file
   }
 
-  /// Passes every line to `body`, with its number from 1.
+  /// Passes the lines to `body`, with their numbers from 1.
   /// - Parameter failure: Returns the error to throw if the text cannot be read.
   func forEachLine<Failure: Error>(
     refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void

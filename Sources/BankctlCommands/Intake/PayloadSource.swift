@@ -1,5 +1,5 @@
 // Reader of the payload of `enqueue` from its options, and of the input of `run` from standard input.
-// Invariant: reading stops at the first portion (at most 64 KiB) that exceeds the limit.
+// Invariant: reading stops at the first portion that exceeds the limit.
 // Errors: a sentence with the option or the file, before any request is sent.
 import Arguments
 import BankModel
@@ -9,7 +9,7 @@ import Posix
 
 /// Reads payloads from options, files and standard input.
 enum PayloadSource {
-  /// Payload of each customer; nil without the options.
+  /// Payload of the customers; nil without the options.
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
     if let text = session.invocation.text("payload") {
       let bytes = ByteText.bytes(of: text)

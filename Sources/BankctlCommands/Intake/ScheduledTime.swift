@@ -18,8 +18,8 @@ enum ScheduledTime: Sendable, Equatable {
   var dueAt: Int64? { if case .at(let moment) = self { moment } else { nil } }
   var delay: Int64? { if case .after(let span) = self { span } else { nil } }
 
-  /// Delay after the bank accepts the order, rounded up to milliseconds, so that the customer is never due
-  /// too early. Returns nil above the maximum delay.
+  /// Delay after the bank accepts the order, rounded up to milliseconds, so that the customer is not due too early.
+  /// Returns nil above the maximum delay.
   init?(after span: TimeSpan) {
     let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = rest == 0 ? whole : whole + 1

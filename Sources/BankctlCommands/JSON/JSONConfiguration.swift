@@ -1,6 +1,5 @@
 // JSON of `config show` and `config check`.
-// Invariant: fields are added and never changed, because scripts depend on them. The value of a setting can
-// be copied into a file.
+// Invariant: fields are added and not changed, because scripts depend on them.
 import Configuration
 @_exported import JSONOutput
 

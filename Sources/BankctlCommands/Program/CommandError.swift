@@ -1,6 +1,5 @@
 // Errors that end a command.
-// Invariant: every error except `readerGone` has exactly one code, one exit code and one sentence (`ErrorCode`,
-// MessageCatalog+Errors). Scripts rely on the exit codes and the codes.
+// Invariant: codes and exit codes do not change, because scripts rely on them.
 import ControlClient
 import Posix
 import Wire

@@ -104,10 +104,10 @@ extension WaitProgress {
     }
   }
 
-  /// Milliseconds until the first delayed customer is due, from which on the wait is reported. A first retry is not.
+  /// Minimum wait for a delayed customer that is reported, in milliseconds.
   private static let longRetry: Int64 = 2_000
 
-  /// Prints a sentence about a long wait if its cause was not reported before and the first second has passed.
+  /// Prints a sentence about a long wait if its cause was not reported before and progress output is due.
   private func printOnce(_ sentence: String, once cause: String) {
     guard meter.isDue <= SystemClock.monotonic(), reported.insert(cause).inserted else { return }
     meter.say(sentence)
@@ -137,7 +137,7 @@ extension ControlAnswer {
 
   /// Error that says which kind of answer was received instead of the expected one.
   var unexpected: CommandError {
-    // Every case of an answer has an associated value, so `Mirror` finds the name of the case.
+    // `Mirror` finds the name of a case with an associated value.
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
     return .control(.unexpected(detail: MessageDetail(.unexpectedReplyText, name)))
   }
@@ -157,7 +157,7 @@ package final class TaskProgress {
   let requestsProgress: Bool?
   private let messages: MessageCatalog
   private let task: Task
-  /// Set by the first progress report. Afterwards the elapsed time is not shown.
+  /// True after the first progress report; the elapsed time is not shown then.
   private var isHeard = false
 
   init(_ task: Task, _ messages: MessageCatalog, withProgress: Bool = false, _ meter: ProgressMeter? = nil) {

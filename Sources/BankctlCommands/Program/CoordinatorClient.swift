@@ -1,6 +1,5 @@
 // A command's connection to a coordinator: requests and answers.
-// Invariant: a refusal is thrown and never returned. An answer of another kind than the requested one is an
-// error.
+// Invariant: a refusal is thrown and not returned.
 import BankModel
 import ControlClient
 import Posix
@@ -10,12 +9,12 @@ import Wire
 /// Connection of a command to a coordinator, with requests and their answers.
 package final class CoordinatorClient {
   package let connection: ControlConnection
-  /// Coordinator that was launched only to inspect or move a closed bank. It exits when the connection closes. Nil
-  /// for an open bank.
+  /// Coordinator that was launched to inspect or move a closed bank. It exits when the connection closes. Nil for an
+  /// open bank.
   private let inspector: LaunchedBank?
-  /// Set by the first answer, which the command may already have printed.
+  /// True after the first answer, which the command may already have printed.
   private var hasAnswered = false
-  /// Set by the first request that was sent completely. An incomplete list has no effect.
+  /// True after the first request that was sent completely. An incomplete list has no effect.
   private(set) var hasSentRequest = false
 
   /// Default timeout of an answer.
@@ -71,8 +70,8 @@ package final class CoordinatorClient {
     try withOpenBank(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
 
-  /// Runs a conversation with the open bank. If the connection is lost, the conversation runs again from its
-  /// start, so it must be idempotent. The repetition throws `notOpen` if the bank was closed meanwhile.
+  /// Runs a conversation with the open bank. If the connection is lost, the conversation runs again from its start,
+  /// so it must be idempotent.
   static func withOpenBank<Result>(
     _ session: Session, within timeout: TimeSpan = reconnectTimeout,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -105,8 +104,8 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Sends a request that has many answers, and repeats the request after every loss of the connection. Returns when
-  /// the answers end, or when the connection is lost and `isOver` returns true.
+  /// Sends a request that has many answers, and repeats the request after a loss of the connection. Returns when the
+  /// answers end, or when the connection is lost and `isOver` returns true.
   static func follow(
     _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
     _ handle: (ControlAnswer) throws(CommandError) -> Void
@@ -158,8 +157,7 @@ package final class CoordinatorClient {
     // The last message of a bank that has just closed.
     case .failure(let failure) where failure.code == .notOpen: return coordinator?.inspector == nil
     case .control(.coordinatorEnded):
-      // A launched inspector may lose a race with other processes that open the bank, so three exits are
-      // retried. An inspector that cannot start exits every time.
+      // A launched inspector may lose a race with other processes that open the bank, so a few exits are retried.
       losses += 1
       return losses <= 3 && (resumes || coordinator?.hasAnswered != true)
     default: return error.isLoss && (resumes || coordinator?.hasAnswered != true)
@@ -305,8 +303,7 @@ extension Session {
   /// True if a coordinator accepts connections, even if it is closing.
   var isBankAnswering: Bool { (try? home.connect()) != nil }
 
-  /// Waits for the exit of the guardian of this home if its coordinator does not answer any more. Called before the
-  /// bank is opened.
+  /// Waits for the exit of the guardian of this home if its coordinator does not answer any more.
   func awaitGuardianExit() {
     let deadline = SystemClock.monotonic() + CoordinatorClient.reconnectTimeout
     while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }

@@ -1,8 +1,8 @@
 // A full-screen command's connection to the coordinator: its subscription, its requests, and the detection
 // of a coordinator that does not answer.
-// Invariant: a try to reconnect delays keys by at most 100 ms. Requests to a lost coordinator get no answer; only the
-// subscription is renewed after a reconnect. A coordinator that does not answer is detected a second after the next
-// key.
+// Invariant: a try to reconnect delays keys by at most `connectTimeouts`. Requests to a lost coordinator get no
+// answer; the subscription is renewed after a reconnect. A coordinator that does not answer is detected after the
+// next key.
 // Errors: `CommandError`; `control` if no usable coordinator accepted a connection in time.
 import ControlClient
 import Posix
@@ -63,8 +63,8 @@ final class CoordinatorSubscription {
     return try? coordinator.send(command)
   }
 
-  /// Checks whether the coordinator answers. Called for every key, because users press keys when nothing
-  /// moves on the screen.
+  /// Checks whether the coordinator answers. Call it for each key, because users press keys when nothing moves on the
+  /// screen.
   func probeCoordinator() {
     guard probe == nil, let number = ask(.status) else { return }
     probe = (number, loop.listeningTime.now + Self.probeTimeout)

@@ -1,6 +1,6 @@
 // Messages about a drain, and the step that the next Ctrl-C requests.
-// Invariant: nothing is printed in the first second, except the reply to a Ctrl-C. After that each step is one line,
-// independent of the progress bar. A Ctrl-C never requests a step twice.
+// Invariant: nothing is printed in the first second, except the reply to a Ctrl-C. A Ctrl-C does not request a step
+// twice.
 import BankModel
 import Posix
 import Time
@@ -50,6 +50,5 @@ final class DrainReporter {
     return step
   }
 
-  /// Clears the progress bar at the end of the drain.
   func finish() { meter.finish() }
 }

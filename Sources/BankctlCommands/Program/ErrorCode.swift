@@ -1,6 +1,5 @@
 // Codes of the errors that this program detects itself, each with its exit code. A refusal of the coordinator, the
 // stock or the vending machine has the code that its sender defines.
-// Invariant: one code means one condition and has one exit code. The command reference lists all codes.
 
 /// Reason why a command failed. The raw value is the `code` of the JSON error.
 package enum ErrorCode: String, CaseIterable, Sendable {

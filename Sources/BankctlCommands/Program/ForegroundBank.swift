@@ -62,8 +62,7 @@ final class ForegroundBank {
     }
   }
 
-  /// Waits for the coordinator's exit, kills the coordinator after `timeout`, and unblocks the signals. Killing
-  /// loses no data.
+  /// Waits for the coordinator's exit, kills the coordinator after `timeout`, and unblocks the signals.
   /// - Returns: Exit status of the coordinator.
   @discardableResult
   func end(within timeout: TimeSpan = .seconds(10)) -> ExitStatus {
@@ -77,7 +76,7 @@ final class ForegroundBank {
   func send(_ command: ControlCommand) throws(CommandError) {
     guard let coordinator else { return }
     do throws(ControlError) { try coordinator.connection.send(command) } catch {
-      // A lost connection is reported as an event, after all messages that were received before it.
+      // A lost connection is reported as an event.
       if error != .lost { throw .control(error) }
     }
   }

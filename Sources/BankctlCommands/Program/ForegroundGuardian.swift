@@ -1,8 +1,8 @@
 // `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
 // waits for it.
 // Invariant: a refusal of the coordinator to open the bank decides the exit code; without one, the guardian's result
-// decides it. The connection to the coordinator only improves messages and progress. Without this
-// connection the bank is still guarded, and a signal still closes the bank.
+// decides it. The connection to the coordinator only improves messages and progress. Without it the bank is still
+// guarded, and a signal still closes the bank.
 import BankModel
 import ControlClient
 import Guardian
@@ -21,7 +21,7 @@ final class ForegroundGuardian {
   private let session: Session
   private let guardian: Guardian
   private let signals: [SignalSource]
-  /// Lazy, so that the reporter is created when the first drain starts: a reporter prints nothing for one second after
+  /// Lazy, so that the reporter is created when the first drain starts: a reporter prints nothing for a while after
   /// its creation.
   private lazy var drain = DrainReporter(
     session.messages, FreeOptions(leaveDelayed: true, stepTimeout: true))

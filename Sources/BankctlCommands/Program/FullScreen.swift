@@ -16,9 +16,9 @@ final class FullScreen {
   private(set) var failure: CommandError?
   /// True if the content has changed since the last drawing.
   var isDirty = true
-  /// Set when the command closes its screen. Keys are still read while the command waits for pending answers.
+  /// True after the command has closed its screen. Keys are still read while the command waits for pending answers.
   private(set) var isClosed = false
-  /// Set when the screen is closed a second time. The command then no longer waits for pending answers.
+  /// True after the screen was closed a second time. The command then no longer waits for pending answers.
   private(set) var isAbandoned = false
 
   private let output: Output

@@ -28,7 +28,7 @@ final class InterruptibleWait {
   /// SIGCHLD of orphans, if this program is process 1 of a container.
   private var orphans: SignalSource?
 
-  /// Starts to record signals; by default SIGINT, SIGTERM and SIGHUP.
+  /// Starts to record signals.
   init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
     self.signals = signals
     let loop = try fromSystem(EventLoop())
@@ -92,10 +92,8 @@ extension EventLoop {
 
 /// Pauses between two tries, during which this program does nothing else.
 package enum Pause {
-  /// Waits 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
-  /// Waits one second, the interval at which `branches --watch` polls.
   static func ofASecond() { _ = poll(nil, 0, 1_000) }
-  /// Waits 5 ms, for conditions that take a few milliseconds.
+  /// Waits a few milliseconds.
   package static func momentarily() { _ = poll(nil, 0, 5) }
 }

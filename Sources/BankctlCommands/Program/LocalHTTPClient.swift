@@ -1,5 +1,5 @@
 // One HTTP request to the web server over the socket in the home, and its answer.
-// Invariant: a call never waits beyond its deadline, and accepts at most 64 KiB.
+// Invariant: a call does not wait beyond its deadline.
 // Errors: nil if no valid answer arrives in time.
 import Glibc
 import Posix
@@ -20,7 +20,6 @@ enum LocalHTTPClient {
     _ target: String, from socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("GET", target, socket, deadline) }
 
-  /// Sends a request without a body and returns status and body; nil without a valid answer in time.
   private static func ask(
     _ method: String, _ target: String, _ socket: String, _ deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? {

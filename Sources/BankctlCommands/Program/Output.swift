@@ -1,7 +1,6 @@
 // Buffered standard output, flushed before every wait, so that a long list needs few writes.
-// Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written. A
-// regular file never counts as closed.
-// Errors: `CommandError`; `readerGone` without a reader, `system` for a full disk.
+// Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written.
+// Errors: `CommandError`; `readerGone` without a reader, `system` for example for a full disk.
 import ByteText
 import Logging
 import Posix
@@ -19,7 +18,7 @@ package final class Output {
   private static let capacity = 64 << 10
 
   /// An output with an empty buffer.
-  /// - Parameter sink: Writes the bytes; tests replace this function.
+  /// - Parameter sink: Writes the bytes.
   init(
     isTerminal: Bool, palette: Palette,
     sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = {

@@ -9,7 +9,7 @@ import Configuration
 import ControlClient
 import Posix
 
-/// What a command reads of its surroundings; tests replace the functions.
+/// What a command reads of its surroundings.
 package struct ProcessEnvironment {
   /// Value of an environment variable; nil if it is unset or empty.
   var variable: (String) -> String?

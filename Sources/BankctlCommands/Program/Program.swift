@@ -25,7 +25,7 @@ package struct Program {
       isTerminal: isTerminal, palette: Palette(isTerminal: isTerminal, variable: environment.variable))
   }
 
-  /// Runs a program whose commands all work on a home. Returns its exit code.
+  /// Runs a program whose commands work on a home. Returns its exit code.
   package static func run(
     _ table: CommandTable, _ command: (Session) throws(CommandError) -> ProgramExit
   ) -> Int32 {

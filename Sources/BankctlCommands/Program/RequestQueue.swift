@@ -33,9 +33,9 @@ struct RequestQueue<Request> {
 
   /// Time after which a user notices a delay.
   static var slowAfter: TimeSpan { .milliseconds(300) }
-  /// Time after which the service counts as not answering. A slow disk delays an answer by less.
+  /// Time after which the service counts as not answering.
   static var silentAfter: TimeSpan { .milliseconds(1_500) }
-  /// Upper bound of waiting requests; more keys than a user presses on purpose.
+  /// Upper bound of waiting requests.
   private static var capacity: Int { 256 }
   /// True if requests are in flight or waiting.
   var isBusy: Bool { sent != nil || !waiting.isEmpty }

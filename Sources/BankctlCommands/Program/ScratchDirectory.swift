@@ -1,5 +1,5 @@
-// The operand `SCRATCH` of `bank-bench` and `bank-fuzz`: the directory for their banks. The calling script creates
-// and removes this directory.
+// The operand `SCRATCH`:
+// the directory in which a program creates its banks.
 import Arguments
 
 /// The operand for the directory in which a program creates its banks.

@@ -1,7 +1,6 @@
 // A command's requests to a service of the open bank. Each request is bounded in time. If the service is not
 // running, a request waits for it until the timeout, but not after the bank has closed.
-// Invariant: a refusal is never returned as an answer. A change that may have happened is never reported as
-// not done.
+// Invariant: a refusal is not returned as an answer. A change that may have happened is not reported as not done.
 // Errors: `CommandError`; exit code 75 without an answer in time, 3 if the bank has closed.
 import BankModel
 import Posix
@@ -32,7 +31,7 @@ final class ServiceRequests<Command: PresentableCommand> {
   private let deadline: MonotonicTime
 
   /// Prepares requests to a service; the first request connects. The caller has checked that the bank is open. The
-  /// timeout covers all requests together. A command with a screen passes the loop of that screen.
+  /// timeout covers all requests together.
   init(
     _ session: Session, at socket: String, within timeout: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -72,9 +71,9 @@ final class ServiceRequests<Command: PresentableCommand> {
       .unexpected(detail: MessageDetail(.unexpectedReply).of(Command.role == .stock ? .stock : .machine)))
   }
 
-  /// Sends a request and waits for its answer until the deadline. Every request gets at least 100 ms even after the
-  /// deadline, because a running service answers quickly. The wait ends if the bank has closed, because the service is
-  /// not restarted then.
+  /// Sends a request and waits for its answer until the deadline. A request gets a short time even after the
+  /// deadline, because a running service answers quickly. The wait ends if the bank has closed, because the service
+  /// is not restarted then.
   private func wait(for command: Command) throws(CommandError) -> Command.Answer {
     let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?

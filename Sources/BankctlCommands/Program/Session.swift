@@ -1,5 +1,5 @@
-// Context of a command: the parsed command line, and the settings decided before it runs.
-// Invariant: nothing changes while the command runs except the output buffer.
+// Context of a command: the parsed command line,
+// and the settings decided before it runs.
 import Arguments
 import BankModel
 import Configuration

@@ -1,12 +1,11 @@
 // Text display of a snapshot: state and day, numbers with rates, branches, services, windows, first waiting
 // customers, recent events.
-// Invariant: the same frame gives the same lines.
 import Arguments
 import BankModel
 import Posix
 import Wire
 
-/// Makes the text lines of a snapshot of the bank, for `bankctl snapshot`.
+/// Makes the text lines of a snapshot of the bank.
 struct BoardRenderer {
   let frame: BoardFrame
   let messages: MessageCatalog

@@ -1,7 +1,6 @@
 // Text display of the branches: a line for the bank, and a row for each branch, with a mark on the branch of
 // this home.
-// Invariant: names and hosts may be cut, numbers never, so that every branch has one line if the terminal is wide
-// enough.
+// Invariant: names and hosts may be cut, numbers are not.
 import Arguments
 import Wire
 

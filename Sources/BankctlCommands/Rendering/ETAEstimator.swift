@@ -1,7 +1,6 @@
 // Rate of progress and estimate of the remaining time.
-// Invariant: no estimate is made before enough data. The rate is that of the last third of the time, or of the last
-// five seconds if they are longer. A displayed estimate changes slowly: it changes by only a part of its difference
-// to the newest estimate.
+// Invariant: no estimate is made before enough data. The rate is that of the last third of the time, or of
+// `shortestWindow` if that is longer. A displayed estimate follows newer ones slowly.
 import Posix
 import Time
 

@@ -1,5 +1,5 @@
 // The colours of the display, and the decision to use them.
-// Invariant: without colours a text is unchanged, so escape sequences are written only to a terminal.
+// Invariant: without colours a text is unchanged.
 import BankModel
 
 /// Colours of a terminal; none for output without colours.
@@ -46,8 +46,8 @@ package struct Palette: Sendable, Equatable {
     depth = Self.depth(terminal: variable("TERM") ?? "", colours: variable("COLORTERM") ?? "")
   }
 
-  /// Number of colours. Terminals with 16 colours are recognised by their names. Nearly all others have 256, even if
-  /// TERM does not show it.
+  /// Number of colours. Terminals with 16 colours are recognised by their names. Most others have 256, even if TERM
+  /// does not show it.
   private static func depth(terminal: String, colours: String) -> Depth {
     if ["truecolor", "24bit"].contains(colours) { return .full }
     let isPlain =

@@ -1,5 +1,5 @@
 // Progress display: no progress within the first second, then a bar on a terminal, and plain lines elsewhere.
-// Invariant: the meter writes only to standard error, and clears its terminal line at the end.
+// Invariant: the meter clears its terminal line at the end.
 import Arguments
 import Posix
 import Time
@@ -22,7 +22,7 @@ package final class ProgressMeter {
   private static let barWidth = 24
   private static let shortestBar = 6
 
-  /// Starts to measure. Tests replace the clock and the sink.
+  /// Starts to measure.
   package init(
     messages: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
     columns: Int = Terminal.size(of: 2)?.columns ?? 80,
@@ -63,7 +63,7 @@ package final class ProgressMeter {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
   }
 
-  /// Time between two outputs. The interval of plain lines grows, so that a wait of ten minutes does not fill a log.
+  /// Time between two outputs. The interval of plain lines grows, so that a long wait does not fill a log.
   private func pause(at instant: MonotonicTime) -> TimeSpan {
     isTerminal ? Self.terminalPause : max(Self.plainPause, instant.since(begin) / 10)
   }

@@ -5,10 +5,9 @@ import Posix
 
 /// Functions that fit text to the width and height of a terminal.
 enum Screen {
-  /// A line that does not wrap, with `…` where it was cut. Escape sequences take no column and are never
-  /// cut.
+  /// A line that does not wrap, with `…` where it was cut. Escape sequences take no column and are not cut.
   static func cut(_ line: String, to columns: Int?) -> String {
-    // A character never takes more columns than bytes.
+    // A character takes at most as many columns as bytes.
     guard let columns, line.utf8.count > columns, width(of: line) > columns else { return line }
     var text = ""
     var width = 0

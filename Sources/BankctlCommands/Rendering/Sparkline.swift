@@ -1,6 +1,5 @@
 // Plots in one line: a bar of one eighth to eight eighths of a line's height for each number.
-// Invariant: one column for each number. Only zero has the lowest bar, and the highest number has the full
-// one.
+// Invariant: zero has the lowest bar, and a positive maximum has the full one.
 
 /// Plots of numbers as block characters.
 enum Sparkline {

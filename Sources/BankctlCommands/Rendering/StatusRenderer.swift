@@ -1,5 +1,5 @@
-// Text display of a bank's status: day, numbers, services, workers.
-// Invariant: the same report gives the same `lines`. The single `line` for `--watch` starts with the present time.
+// Text display of a bank's status: day,
+// numbers, services, workers.
 import Arguments
 import Posix
 import Time

@@ -1,7 +1,6 @@
 // Text tables: columns as wide as their widest cell; a Hangul syllable takes two terminal columns. A table wider than
 // the terminal is shown row by row, each cell with the heading of its column.
-// Invariant: colours change no width, because they are added after padding. No line ends in a space unless
-// the text of a cell does.
+// Invariant: colours change no width.
 import Arguments
 
 /// A table with headings and rows, printed as text.
