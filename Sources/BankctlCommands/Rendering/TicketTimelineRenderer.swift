@@ -1,6 +1,5 @@
 // Text display of one customer: state, and the events in order of time.
-// Invariant: every event starts with its time. The other lines (present state, payload, reason of an attempt) are
-// indented and have no time.
+// Invariant: an event starts with its time; other lines are indented.
 import Posix
 import Wire
 

@@ -40,7 +40,7 @@ enum ItemNames {
     return names
   }
 
-  /// The element of a list with exactly one; otherwise nil.
+  /// The element of a list with one element; otherwise nil.
   private static func only<Thing>(_ things: [Thing]) -> Thing? { things.count == 1 ? things[0] : nil }
 
   /// A name in one form, so that spaces, case and the two Korean spellings of "juice" make no difference.

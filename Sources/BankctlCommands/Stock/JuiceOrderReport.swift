@@ -1,7 +1,5 @@
 // Output and exit code of a juice order.
-// Invariant: the juices are reported in the order of their tickets, and as text a shortage once at the end. With JSON
-// each juice is one line. For a single juice that was neither made nor refused, JSON output contains only
-// the error.
+// Invariant: as text a shortage is reported once, at the end.
 // Errors: `CommandError` with a sentence about the juices that were neither made nor refused for lack of ingredients.
 import BankModel
 import Posix

@@ -1,8 +1,7 @@
 // Tickets of one juice order after they were issued: waiting for their receipts, also across restarts of
 // the coordinator, and cancelling the rest.
-// Invariant: on return every ticket was reported once, and none waits any more except those reported as
-// unfinished. The station counts as hung only if it serves no customer for a time. A long queue in front of
-// an order therefore does not cancel it.
+// Invariant: the station counts as hung if it serves no customer for a time, so a long queue in front of an order
+// does not cancel it.
 // Errors: `CommandError` if the coordinator does not restart in time, or a signal is received meanwhile.
 import BankModel
 import Posix
@@ -16,11 +15,11 @@ final class JuiceOrderTracker {
     case made
     /// Too few of these ingredients; none was used.
     case short([Shortage])
-    /// Cancelled by another client; no ingredient was used.
+    /// Cancelled by another client.
     case cancelled
-    /// Cancelled by this program after a hang of the station or a signal; no ingredient was used.
+    /// Cancelled by this program after a hang of the station or a signal.
     case withdrawn
-    /// The station has failed repeatedly; cancelled, and no ingredient was used.
+    /// Cancelled after the station had failed repeatedly.
     case failed
     /// In progress, and not finished in time.
     case unfinished
@@ -66,7 +65,7 @@ final class JuiceOrderTracker {
     self.session = session
   }
 
-  /// Waits until every ticket has ended, and reports them in order as soon as possible.
+  /// Waits until the tickets have ended, and reports them in order.
   func run(_ reportOutcome: Reporter) throws(CommandError) {
     guard tickets.count > 0 else { return }
     servedBefore = try persist { coordinator throws(CommandError) in
@@ -133,8 +132,8 @@ final class JuiceOrderTracker {
 
   // MARK: - Cancelling
 
-  /// Cancels every ticket that has not ended, and reports all of them. The last ticket is cancelled first, because it
-  /// would be served last. A juice in progress has some time to finish.
+  /// Cancels the tickets that have not ended, and reports their outcomes. The last ticket is cancelled first, because
+  /// it would be served last. A juice in progress has some time to finish.
   private func withdrawAll(from first: TicketNumber, _ reportOutcome: Reporter) throws(CommandError) {
     var outcomes: [TicketNumber: OrderOutcome] = [:]
     let deadline = SystemClock.monotonic() + (wait.signal == nil ? Self.grace : Self.interruptedGrace)
@@ -178,7 +177,7 @@ final class JuiceOrderTracker {
 
   // MARK: - Lost coordinator
 
-  /// Runs a conversation with the coordinator, and repeats it from its start after each loss of the connection.
+  /// Runs a conversation with the coordinator, and repeats it from its start after a loss of the connection.
   private func persist<Result>(
     _ body: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {

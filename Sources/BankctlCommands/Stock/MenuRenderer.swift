@@ -65,6 +65,5 @@ struct MenuRenderer {
     return table.lines(palette, within: columns)
   }
 
-  /// Display name of an item.
   private func name(of item: ItemID) -> String { assortment.name(of: item, in: messages.language) }
 }

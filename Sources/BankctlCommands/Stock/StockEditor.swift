@@ -1,5 +1,5 @@
 // State of the stock editor, and the meaning of keys: the selected line, and the requested change.
-// Invariant: a request never reduces the shown amount below 0. Every shown amount was sent by the stock.
+// Invariant: a request does not reduce the shown amount below 0.
 import BankModel
 import StockClient
 import Wire

@@ -1,5 +1,5 @@
 // Layout of the stock editor on a terminal of any size.
-// Invariant: the lines fit the terminal in number and width. The selected line is always shown.
+// Invariant: the lines fit the terminal in number and width. The selected line is shown.
 import Arguments
 import BankModel
 import Posix
@@ -9,7 +9,7 @@ struct StockEditorRenderer {
   let editor: StockEditor
   let palette: Palette
 
-  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
+  /// All lines of the screen for a terminal of this size.
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices(columns: size?.columns ?? 80)
     let title = Screen.sentence(editor.messages.phrases.stockEditorTitle, columns: size?.columns)

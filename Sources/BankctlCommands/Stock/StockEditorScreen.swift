@@ -15,7 +15,7 @@ final class StockEditorScreen {
   private let serviceRequests: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
-  /// Changes without an answer. The screen waits for them unless the user closes it twice.
+  /// Changes without an answer.
   private var requests = RequestQueue<ItemAmount>()
 
   /// Timeout of a change.

@@ -63,8 +63,7 @@ extension ServiceRequests where Command == StockCommand {
 }
 
 extension StockSnapshot {
-  /// The stock without the drinks of the vending machine: every lot of a drink has dates, and fruit never has
-  /// dates.
+  /// The stock without the drinks of the vending machine, whose lots have dates.
   package func withoutDrinks(of assortment: Assortment) -> StockSnapshot {
     let fruits = Set(assortment.fruits.map(\.id))
     var picture = self
@@ -76,7 +75,7 @@ extension StockSnapshot {
 }
 
 extension Session {
-  /// Time limit for answers of the stock: the value of `--timeout` or `--stall-timeout`, otherwise 10 s.
+  /// Time limit for answers of the stock: the value of `--timeout` or `--stall-timeout`, otherwise a default.
   var stockTimeout: TimeSpan {
     let option = ["timeout", "stall-timeout"].first(where: invocation.options.declares)
     return option.flatMap { invocation.duration($0) } ?? .seconds(10)

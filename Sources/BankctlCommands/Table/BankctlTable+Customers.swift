@@ -119,7 +119,7 @@ extension BankctlTable {
     ]
   }
 
-  /// The service that accepts command lines in every bank.
+  /// The service of a command line, unless the user names another one.
   static let commandLines = ServiceName("run")!
 
   private static let commandLine = CommandSpec(

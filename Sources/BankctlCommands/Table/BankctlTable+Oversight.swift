@@ -77,7 +77,7 @@ extension BankctlTable {
         "그 뒤의 줄만 보여 줍니다. 5m 같은 경과 시간, 오늘의 시각(UTC), RFC 3339 시각을 지정할 수 있습니다."),
     ])
 
-  /// Names of processes that a bank usually has, for completions. The log of a process has its name.
+  /// Names of processes that a bank usually has, for completions.
   private static let processes = [
     "coordinator", "guardian", "deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending", "web",
   ]

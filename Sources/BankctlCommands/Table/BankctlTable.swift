@@ -1,6 +1,5 @@
 // The complete command line of bankctl: common options and all commands.
-// Invariant: the table has no faults; a test verifies it. Help, completions and parsing are made from this
-// table alone.
+// Help, completions and parsing are made from this table.
 import Arguments
 import BankModel
 

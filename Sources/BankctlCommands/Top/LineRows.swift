@@ -1,7 +1,6 @@
 // Lists of the dashboard other than windows: services with their queues, first waiting customers, dead
 // letters, log.
-// Invariant: rows are in the order in which the bank sent them. `TopRenderer` shows how many waiting customers and dead
-// letters are not in these lists.
+// Invariant: rows are in the order in which the bank sent them.
 import BankModel
 import Posix
 import Wire

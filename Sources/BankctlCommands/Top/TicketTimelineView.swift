@@ -1,6 +1,5 @@
 // Views of the dashboard that need polling: the events of one customer, and the dead letters.
-// Invariant: each view has at most one request in flight, at most two requests a second, and only after
-// changes.
+// Invariant: a view has at most one request in flight, and repeats it after changes and a pause.
 import Time
 import Wire
 
@@ -18,8 +17,7 @@ struct RefreshSchedule: Sendable, Equatable {
   mutating func noteChange() { isStale = true }
   /// Records that the request was answered.
   mutating func noteAnswer() { isAsked = false }
-  /// Marks the view as outdated after a lost connection, because a request on that connection is never
-  /// answered.
+  /// Marks the view as outdated after a lost connection, because a request on that connection is not answered.
   mutating func forget() { (isAsked, isStale) = (false, true) }
 
   /// Returns true if the request is due, and records it as sent.

@@ -1,6 +1,6 @@
 // Data from the snapshots (`BoardFrame`): the latest one, and the plots and the log, which need several
 // snapshots.
-// Invariant: a `TopFrame` is a value, so a frozen copy never changes. Every list is bounded.
+// Invariant: a `TopFrame` is a value, so a frozen copy does not change.
 import Posix
 import Time
 import Wire
@@ -18,7 +18,7 @@ struct TopFrame: Sendable, Equatable {
   private(set) var lastMessageAt: MonotonicTime
   /// Numbers of customers served in each second of the last minute.
   private(set) var minute = ServedHistory(seconds: 60)
-  /// Numbers of customers served at each window in each of the last five seconds.
+  /// Numbers of customers served at each window in each of the last seconds.
   private(set) var windows: [String: ServedHistory] = [:]
   /// Recent events, the oldest first.
   private(set) var log: [LogEntry] = []

@@ -13,8 +13,8 @@ extension TopList {
     case end
   }
 
-  /// Indices of the columns that are shown in `room`, and the width of each, never more than its `natural` width, which
-  /// its longest text needs.
+  /// Indices of the columns that are shown in `room`, and their widths, at most `natural`, the widths of the longest
+  /// texts.
   func fitting(_ natural: [Int], within room: Int) -> (places: [Int], widths: [Int]) {
     var widths = natural.indices.map { place in
       columns[place].shortening == .never ? natural[place] : min(natural[place], columns[place].comfort)

@@ -10,7 +10,7 @@ struct TopList {
   struct Column {
     let title: String
     var alignment = TextTable.Alignment.left
-    /// Order in which columns are dropped if there is no room: the highest number first; 0 is never dropped.
+    /// Order in which columns are dropped if there is no room: the highest number first; 0 is not dropped.
     var dispensability = 0
     /// Minimum width, so that columns do not move while numbers grow.
     var width = 0

@@ -1,7 +1,7 @@
 // State of the terminal dashboard, and the meaning of keys: tab, row, request.
-// Invariant: every number was sent by the bank, or follows from sent numbers and the time. A request identifies its
-// object by ticket number, by window, generation and pid, or by service, so a key on an outdated display cannot
-// affect another object. Killing a process and cancelling a customer need a confirmation.
+// Invariant: a request identifies its object by ticket number, by window, generation and pid, or by service, so a key
+// on an outdated display cannot affect another object. Killing a process and cancelling a customer need a
+// confirmation.
 import BankModel
 import JSONOutput
 import StockClient
@@ -63,7 +63,7 @@ struct TopModel {
   var shop = TopShop()
   /// Index of the first visible line of a text.
   private(set) var scrollOffset = 0
-  /// Maximum of `scrollOffset`, and number of rows for the tab; `TopScreen` sets both from the layout.
+  /// Maximum of `scrollOffset`, and number of rows for the tab.
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
   /// Requested numbers of windows whose requests are not answered yet.
@@ -330,7 +330,6 @@ struct TopModel {
     switchTab(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
   }
 
-  /// Shows a tab.
   private mutating func switchTab(to tab: TopTab, at now: MonotonicTime) {
     (self.tab, scrollOffset) = (tab, 0)
     settle(at: now)
