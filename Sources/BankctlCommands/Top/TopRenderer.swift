@@ -1,6 +1,6 @@
 // Layout of the dashboard on a terminal of any size: header, tabs, content, prompt or notice, keys.
-// Invariant: the lines fit the terminal in number and width. The selected row is always shown, and hidden
-// rows are counted if there is room.
+// Invariant: the lines fit the terminal in number and width. The selected row is shown, and hidden rows are counted
+// if there is room.
 import Arguments
 import Posix
 import Time
@@ -17,7 +17,7 @@ struct TopRenderer {
 
   private var messages: MessageCatalog { model.messages }
 
-  /// All lines of the screen, and the room for the content; 80 × 24 for an unknown size.
+  /// All lines of the screen, and the room for the content.
   func lines(size: Terminal.Size?) -> (lines: [String], room: Room) {
     let (columns, rows) = (size?.columns ?? 80, size?.rows ?? 24)
     let isLow = rows < 16

@@ -1,6 +1,5 @@
 // Connections of the dashboard to the bank, the stock and the vending machine; `TopModel` interprets keys.
-// Invariant: snapshots are drawn at most ten times a second, keys and answers to requests at once. An idle bank causes
-// no wake-ups. The services of the shop are subscribed to when their tabs are first opened.
+// Invariant: snapshots are drawn at most once in `pace`, keys and answers to requests at once.
 // Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. If the bank closes, the
 // dashboard ends without an error.
 import BankModel
@@ -24,8 +23,7 @@ final class TopScreen {
   private var asked: [UInt32: ControlCommand] = [:]
   /// True if messages were received since the last drawing.
   private var hasNews = false
-  /// Earliest time of the next drawing for new snapshots or running clocks. Keys, answers and signals of the terminal
-  /// cause a drawing at once.
+  /// Earliest time of the next drawing for new snapshots or running clocks.
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 
@@ -34,7 +32,7 @@ final class TopScreen {
   private static let pace = TimeSpan.milliseconds(100)
   /// Timeout of the request for the assortment.
   private static let assortmentTimeout = TimeSpan.minutes(60)
-  /// Maximum number of open requests, more than a user makes with keys.
+  /// Maximum number of open requests.
   private static let questionsAtMost = 64
 
   /// Shows the dashboard until the user exits or the bank closes.

@@ -1,6 +1,5 @@
 // State of the stock and the vending machine in the dashboard.
-// Invariant: the display contains only what the service has sent. While the service is not connected, a
-// notice is shown above the last state.
+// While the service is not connected, a notice is shown above the last state.
 import BankModel
 import StockClient
 import VendingClient

@@ -1,6 +1,5 @@
 // List of windows in the dashboard: customer, elapsed time, rate.
-// Invariant: all values come from the coordinator. Only the elapsed time and the plot of the last five seconds
-// advance between frames.
+// Between frames, the elapsed time and the plot advance.
 import BankModel
 import Wire
 

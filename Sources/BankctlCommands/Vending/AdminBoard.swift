@@ -1,6 +1,5 @@
 // State of the manager's screen of the vending machine, and the meaning of keys: selected product, filter
 // of expired drinks, request.
-// Invariant: the numbers on the screen were sent by the machine, or follow from such numbers.
 import BankModel
 import VendingClient
 import Wire

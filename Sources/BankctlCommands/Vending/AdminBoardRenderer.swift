@@ -1,7 +1,7 @@
 // Layout of the manager's screen of the vending machine on a terminal of any size: lots, and a pie chart of
 // the products' shares of the purchases.
-// Invariant: the lines fit the terminal in number and width. The selected line is always shown. Names are cut before
-// amounts and shares. Without room for the pie, the shares are shown as numbers.
+// Invariant: the lines fit the terminal in number and width. The selected line is shown. Names are cut before amounts
+// and shares. Without room for the pie, the shares are shown as numbers.
 import Arguments
 import BankModel
 import Posix
@@ -12,7 +12,7 @@ struct AdminBoardRenderer {
   let board: AdminBoard
   let palette: Palette
 
-  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
+  /// All lines of the screen for a terminal of this size.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let pie = SharePie(board.picture, board.messages)
@@ -77,7 +77,7 @@ struct AdminBoardRenderer {
     return lots.isEmpty ? text : text + palette.paint(lots, .quiet)
   }
 
-  /// One product in several lines. Only the selected product shows its lots, each in a line: at most three, and the
+  /// One product in several lines. The selected product shows its lots, each in a line: at most `fewLots`, and the
   /// number of the others.
   private func lines(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> [String] {
     let isChosen = place == board.chosen

@@ -1,6 +1,5 @@
 // State of the customers' screen of the vending machine, and the meaning of keys: selected product, scroll
 // offset of the purchases, request.
-// Invariant: the numbers on the screen were sent by the machine, or follow from such numbers.
 import BankModel
 import VendingClient
 import Wire
@@ -26,7 +25,7 @@ struct CustomerBoard {
   /// Number of purchases by which the list at the bottom is scrolled back from the latest one.
   private(set) var scrollOffset = 0
   var notice: ServiceNotice
-  /// Number of products in a row on the terminal; `VendingScreen` sets it before each drawing.
+  /// Number of products in a row on the terminal.
   var columns = 5
 
   init(_ messages: MessageCatalog) {

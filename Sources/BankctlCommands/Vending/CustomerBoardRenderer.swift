@@ -1,6 +1,6 @@
 // Layout of the customers' screen of the vending machine on a terminal of any size: products with drawings,
 // marks on those that can be bought, and one line with the purchases at the bottom.
-// Invariant: the lines fit the terminal in number and width. The selected product is always shown. Names are cut before
+// Invariant: the lines fit the terminal in number and width. The selected product is shown. Names are cut before
 // prices and amounts. Without room for drawings the products are a list.
 import Arguments
 import BankModel
@@ -23,7 +23,7 @@ struct CustomerBoardRenderer {
     return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  /// Width of a product with its drawing: the longest name, or price and amount, with two signs and a gap; at least 16.
+  /// Width of a product with its drawing: the longest name, or price and amount, with two signs and a gap.
   private static func cardWidth(_ board: CustomerBoard) -> Int {
     let texts = (board.picture?.products ?? []).flatMap {
       [$0.name(in: board.messages.language), price(of: $0)]
@@ -41,7 +41,7 @@ struct CustomerBoardRenderer {
     size.columns >= max(32, cardWidth(board)) && size.rows >= 14
   }
 
-  /// All lines of the screen for a terminal of this size; 80 × 24 if unknown.
+  /// All lines of the screen for a terminal of this size.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let frame = ScreenFrame(
@@ -94,7 +94,7 @@ struct CustomerBoardRenderer {
     return palette.paint("  " + marks.joined(separator: "  "), .quiet)
   }
 
-  /// The six lines of one product: drawing, name, price, empty line.
+  /// The lines of one product: drawing, name, price, empty line.
   private func card(
     _ product: ProductReport, isChosen: Bool, _ picture: VendingSnapshot, _ width: Int
   ) -> [String] {

@@ -1,7 +1,7 @@
 // Requests of commands to the vending machine, on the customers' or the manager's side, and the sentences
 // about its refusals.
-// Invariant: a request is made only if the bank was open, so no client waits for a machine that will not be
-// started. The exception is a user with permission only for the customers' socket.
+// Invariant: a command without a screen first checks that the bank is open, if it is permitted to, so that it does
+// not wait for a machine that will not be started.
 import BankModel
 import ControlClient
 import Posix
@@ -78,7 +78,7 @@ extension ServiceRequests where Command == VendingCommand {
     return changes
   }
 
-  /// Requests at most 500 purchases after a sequence number, the oldest first.
+  /// Requests a page of purchases after a sequence number, the oldest first.
   func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }

@@ -1,6 +1,6 @@
 // Connections of the vending screens to the machine; the boards interpret keys.
-// Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes it
-// twice or presses Ctrl-C. In that case the command reports a change that has no answer.
+// Invariant: the screen waits for accepted requests, unless the user closes it twice or presses Ctrl-C. In that case
+// the command reports a change that has no answer.
 // Errors: `CommandError`. If the machine is not running or does not answer, the screen waits until the user
 // closes it.
 import BankModel
@@ -18,7 +18,7 @@ final class VendingScreen {
   private var customerBoard: CustomerBoard
   private var adminBoard: AdminBoard
   private var isManaging = false
-  /// Requests without an answer. The screen waits for them unless the user closes it twice.
+  /// Requests without an answer.
   private var requests = RequestQueue<Request>()
   private var failure: CommandError?
 

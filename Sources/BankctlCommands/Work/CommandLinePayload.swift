@@ -16,7 +16,7 @@ struct CommandLinePayload {
   var directory: String
   /// Complete environment without the variables of this bank (`BANK_*`).
   var environment: EnvironmentVariables
-  /// True if a client waits for the end of the command and exits with the exit code of the command.
+  /// True if a client waits for the end of the command.
   var isWaited = false
   /// Standard input of the command.
   var input: [UInt8] = []
@@ -84,7 +84,7 @@ struct CommandLinePayload {
     return bytes
   }
 
-  /// The bytes of a text as base64, for a text that is not UTF-8.
+  /// The bytes of a text as base64.
   private static func encoded(_ text: String) -> JSONValue {
     .string(Base64.encode(ByteText.bytes(of: text)))
   }

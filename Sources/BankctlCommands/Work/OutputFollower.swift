@@ -72,7 +72,6 @@ final class OutputFollower {
     }
   }
 
-  /// Closes the open file, if there is one.
   private func close() {
     if let file { _ = FileDescriptor(owning: file.number) }
     file = nil
