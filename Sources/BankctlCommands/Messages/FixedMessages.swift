@@ -1,5 +1,5 @@
-// Constant sentences, each in both languages at the same place.
-// Invariant: the sentences are members of `MessageCatalog`, like the sentences with values.
+// Constant sentences,
+// each in both languages at the same place.
 import Arguments
 
 /// Sentences of bankctl without values, each in both languages. `MessageCatalog` has them as members, in the
@@ -25,14 +25,14 @@ package struct FixedMessages: Sendable {
     "The coordinator has reached its connection limit. Try again in a moment.",
     "코디네이터의 연결 수가 한도에 이르렀습니다. 잠시 뒤 다시 시도하세요.")
 
-  // The Korean texts of the menu are exactly those of the original console app.
+  // The Korean texts of the menu are those of the original console app.
   let menu = Text("1 : Open the bank\n2 : Exit\nInput : ", "1 : 은행개점\n2 : 종료\n입력 : ")
   let wrongInput = Text("That is not on the menu.", "잘못된 입력입니다.")
   let consoleNeedsTerminal = Text(
     "The console is an interactive menu without JSON. Scripts can use 'bankctl open --json'.",
     "console은 사람을 위한 메뉴라서 JSON이 없습니다. 스크립트에는 'bankctl open --json'을 쓰세요.")
 
-  /// Printed after a Ctrl-C at the last step of a drain, by a client that only waits for the drain.
+  /// Printed after a Ctrl-C at the last step of a drain.
   let drainContinues = Text(
     "Detached; the bank keeps closing. Check with 'bankctl status'.",
     "이 명령만 끝납니다. 은행은 계속 마감합니다. 끝났는지는 'bankctl status'로 확인하세요.")

@@ -1,12 +1,11 @@
-// Sentences about the snapshot (in code: the board), about several tickets at once, and about killed processes.
-// Invariant: a sentence is true at the time it is printed.
+// Sentences about the snapshot (in code: the board),
+// about several tickets at once, and about killed processes.
 import Arguments
 import BankModel
 import Posix
 import Wire
 
 extension MessageCatalog {
-  /// Sentence: the bank has no window with this name.
   func noSuchWindow(_ name: String) -> String {
     say(
       "There is no window \(quoted(name)). See 'bankctl snapshot'.",
@@ -38,14 +37,12 @@ extension MessageCatalog {
       "\(quoted(word)): 번호표의 번호나 범위가 아닙니다. 3이나 7-12처럼 입력하세요.")
   }
 
-  /// Sentence: the operands have more tickets than the limit.
   func tooManyTickets(_ most: Int64) -> String {
     say(
       "At most \(Self.grouped(most)) tickets can be given at once.",
       "한 번에 번호표 \(Self.grouped(most))개까지 지정할 수 있습니다.")
   }
 
-  /// Sentence: this number of customers was cancelled.
   func cancelledSeveral(_ count: Int64) -> String {
     say(
       "\(customers(count)) cancelled.",
@@ -58,7 +55,6 @@ extension MessageCatalog {
       "\(customers(count)) requeued.", "고객 \(Self.grouped(count))명을 다시 줄에 세웠습니다.")
   }
 
-  /// A number of customers in English.
   private func customers(_ count: Int64) -> String {
     "\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")"
   }
@@ -94,7 +90,6 @@ extension MessageCatalog {
       + choice(instead: name, of: known, titled: say("Processes", "프로세스 목록"))
   }
 
-  /// Sentence: nothing was killed, because the process has exited or was replaced.
   func processGone(_ name: String) -> String {
     say(
       "The process \(safe(name)) was replaced or is not running: nothing was killed. See 'bankctl status'.",

@@ -11,19 +11,14 @@ extension MessageCatalog {
       "계좌 \(number): 그런 계좌는 없습니다. 이체 내역이 없습니다.")
   }
 
-  /// Text for the state of a customer.
   func state(_ state: CustomerState) -> String { phrases.state(state) }
 
-  /// Header of the list of customers in a state.
   func header(_ state: CustomerState) -> String { phrases.header(state) }
 
-  /// Text for the state of a bank.
   func state(_ state: BankState) -> String { phrases.state(state) }
 
-  /// Text for the state of a worker.
   func state(_ state: WorkerState) -> String { phrases.state(state) }
 
-  /// Text for the outcome of a receipt.
   func outcome(_ outcome: Outcome) -> String { phrases.outcome(outcome) }
 
   /// Name of the grade of a priority, also of the regular grade, which tickets do not show; `priority 5` without a

@@ -1,5 +1,5 @@
-// Sentences about branches with a shared database.
-// Invariant: a refusal of the coordinator contains a remedy.
+// Sentences about branches with a shared database,
+// in English and Korean.
 import Arguments
 import BankModel
 import Wire
@@ -37,7 +37,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: the build has no support for PostgreSQL.
   var noPostgres: String {
     say(
       "This build has no PostgreSQL support, so it cannot use --store. Install libpq-dev and run scripts/build; "
@@ -50,7 +49,6 @@ extension MessageCatalog {
     say("\(source) \(fault). Nothing was opened.", "\(source) \(fault). 아무것도 열지 않았습니다.")
   }
 
-  /// Text for the state of a branch.
   func state(_ state: BranchState) -> String { phrases.state(state) }
 
   /// Number of a branch: `branch 2`.
@@ -100,7 +98,6 @@ extension MessageCatalog {
   /// Legend of the mark in the list of branches.
   var isThisBranch: String { say("* this branch", "* 이 지점") }
 
-  /// Sentence: the bank has no branch with this number.
   func noSuchBranch(_ number: Int64, among numbers: [Int64]) -> String {
     let list = numbers.prefix(20).map(String.init).joined(separator: ", ")
     return say(

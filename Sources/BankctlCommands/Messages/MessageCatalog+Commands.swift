@@ -1,5 +1,5 @@
-// Sentences about the results of commands.
-// Invariant: a sentence is true at the time it is printed.
+// Sentences about the results of commands,
+// in English and Korean.
 import Arguments
 import Time
 import Wire
@@ -88,7 +88,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: the bank is open.
   func opened(_ report: StatusReport) -> String {
     let windows = report.workers.count { $0.window != nil }
     return say(
@@ -124,7 +123,7 @@ extension MessageCatalog {
     say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
   }
 
-  /// Spans of tickets with their days, at most the first six.
+  /// Spans of tickets with their days, at most the first few.
   private func list(_ spans: [TicketSpan]) -> String {
     let shown = 6
     let names = spans.prefix(shown).map { "\(tickets($0.first, $0.last)) (\(day($0.day)))" }

@@ -3,7 +3,6 @@
 import Configuration
 
 extension MessageCatalog {
-  /// Sentence: all files of the configuration are valid.
   func configurationValid(_ files: BankFiles) -> String {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {

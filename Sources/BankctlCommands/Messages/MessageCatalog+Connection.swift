@@ -1,5 +1,5 @@
-// Sentences about failed or lost connections to the coordinator.
-// Invariant: every case of `ControlError` has an error code and a sentence in both languages.
+// Sentences about failed or lost connections to the coordinator,
+// in English and Korean.
 import BankModel
 import ControlClient
 import Wire
@@ -25,7 +25,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence about an error of the connection.
   func sentence(_ error: ControlError, home: String) -> String {
     switch error {
     case .notOpen: notOpen(home: home)
@@ -86,7 +85,7 @@ extension MessageCatalog {
       "\(home)의 은행이 응답하기 전에 닫혀 변경되었는지 알 수 없습니다. 다시 연 뒤에 확인하세요.")
   }
 
-  /// The coordinator's reason for ending a connection, in Korean; details are in its log.
+  /// The coordinator's reason for ending a connection, in Korean.
   private func reason(_ refusal: Refusal) -> String {
     switch refusal.reason {
     case .version: "프로토콜 버전이 다릅니다"

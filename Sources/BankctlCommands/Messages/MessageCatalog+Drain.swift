@@ -1,20 +1,19 @@
-// Sentences about a drain, and messages of a guardian in the foreground.
-// Invariant: every step has a sentence in both languages. The sentences about serving and finishing include the effect
-// of a Ctrl-C.
+// Sentences about a drain,
+// and messages of a guardian in the foreground.
 import Arguments
 import BankModel
 import Guardian
 import Posix
 import Wire
 
-/// Options that a waiting command accepts and that the user did not give. A sentence recommends only these.
+/// Options that a waiting command accepts and that the user did not give. A sentence may recommend these.
 struct FreeOptions: Equatable, Sendable {
   var unlessPaused = false
   var timeout = false
   var leaveDelayed = false
   var stepTimeout = false
 
-  /// No option, for a command that does not wait or accepts none of them.
+  /// No option.
   static let none = FreeOptions()
 }
 
@@ -32,7 +31,7 @@ extension FreeOptions {
 }
 
 extension MessageCatalog {
-  /// Sentence about the present step of a drain; it recommends only the options in `free`.
+  /// Sentence about the present step of a drain.
   /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are options of
   ///   `bankctl stop`, because that command can close the bank, too.
   func drain(_ report: DrainReport, _ free: FreeOptions) -> String {

@@ -1,5 +1,5 @@
-// Sentences about the refusals of the coordinator and errors of settings: operation, object, reason and remedy.
-// Invariant: every refusal has an error code, an exit code, and a sentence in both languages.
+// Sentences about the refusals of the coordinator and errors of settings:
+// operation, object, reason and remedy.
 import Arguments
 import BankModel
 import ByteText
@@ -118,7 +118,6 @@ extension MessageCatalog {
       "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(escapedByte)입니다. UTF-8로 쓰세요.")
   }
 
-  /// Sentence: the bank is already open.
   private func alreadyOpen(home: String, coordinator: String) -> String {
     let english = coordinator.isEmpty ? "" : " (coordinator \(coordinator))"
     let korean = coordinator.isEmpty ? "" : "(코디네이터 \(coordinator))"
@@ -185,7 +184,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: the database is missing beside its write-ahead log, and most of the bank's data was in the missing file.
+  /// Sentence: the database is missing beside its write-ahead log.
   private func missing(_ database: String, log: String) -> String {
     let aside = "mv \(quoted(log)) \(quoted(log + ".old"))"
     return say(
@@ -212,7 +211,6 @@ extension MessageCatalog {
         + "\(KoreanParticle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
-  /// Sentence: the bank is not open.
   func notOpen(home: String) -> String {
     say(
       "The bank in \(home) is not open. Open it with 'bankctl start'.",

@@ -1,5 +1,5 @@
-// Sentences about invalid lists of customers, due times, payloads and keys.
-// Invariant: every error of a line has a sentence in both languages.
+// Sentences about invalid lists of customers,
+// due times, payloads and keys.
 import Arguments
 import BankModel
 import Wire
@@ -114,7 +114,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: a due time is beyond the maximum delay.
   private var tooFarAhead: String {
     let days = Self.grouped(Limits.delay / 86_400_000)
     return say(
@@ -137,7 +136,6 @@ extension MessageCatalog {
   /// Name of a file at the start of a sentence.
   func file(_ path: String) -> String { path == "-" ? say("Standard input", "표준 입력") : quoted(path) }
 
-  /// Sentence: a payload is longer than the limit.
   func payloadTooLong(_ place: String) -> String {
     let limit = Self.grouped(Limits.payloadLength)
     return say(
@@ -147,14 +145,12 @@ extension MessageCatalog {
         + "고객이 없습니다.")
   }
 
-  /// Sentence: a payload cannot be read from a file.
   func unreadablePayload(_ path: String, _ error: SystemError) -> String {
     say(
       "The payload could not be read from \(nameInside(path)): \(error). No customers were added.",
       "\(nameInside(path))에서 페이로드를 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
   }
 
-  /// Sentence: juices are ordered with a command of their own.
   var juiceIsOrdered: String {
     say(
       "--service: juice has its own command: use 'bankctl juice order'.",
@@ -194,7 +190,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: a line is not valid JSON.
   private func sentence(_ fault: JSONFault) -> String {
     switch fault.reason {
     case .badEscape, .controlCharacter:

@@ -1,6 +1,5 @@
-// Sentences about juices and their orders.
-// Invariant: the sentence about a cancelled juice says that nothing was taken from the stock. The sentence about a
-// juice that is still being made names the command that shows the result.
+// Sentences about juices and their orders,
+// in English and Korean.
 import Arguments
 import BankModel
 import Wire
@@ -20,7 +19,6 @@ extension MessageCatalog {
     return say("To restock: \(line)", "재고를 채우려면: \(line)")
   }
 
-  /// Sentence: only this number of the ordered juices was made.
   func juicesMade(_ made: Int, of count: Int) -> String {
     say("Made \(made) of \(count).", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
@@ -46,7 +44,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: the answer was neither yes nor no.
   var neitherYesNorNo: String {
     say(
       "Please answer '\(phrases.yes)' or '\(phrases.no)'.",

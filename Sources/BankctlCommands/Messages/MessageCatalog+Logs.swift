@@ -1,5 +1,5 @@
-// Sentences and exit codes of `bankctl logs`.
-// Invariant: every refusal has a sentence of one line in both languages, safe to print on a terminal.
+// Sentences of `bankctl logs` in English and Korean,
+// and the exit codes of its errors.
 import Arguments
 import Logging
 

@@ -1,7 +1,6 @@
 // Details of errors and findings of an audit in the user's language. Lower layers send a kind and its
 // values. Messages of the system and of SQLite are quoted unchanged.
-// Invariant: every kind has a sentence in both languages. A kind that only a newer coordinator has keeps its
-// English text.
+// A kind that this program does not know keeps its English text.
 import Arguments
 import BankModel
 

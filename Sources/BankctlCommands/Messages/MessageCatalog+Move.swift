@@ -1,11 +1,10 @@
-// Sentences about moving a bank to a shared database.
-// Invariant: a refusal says how the bank can be opened.
+// Sentences about moving a bank to a shared database,
+// in English and Korean.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// Sentence: `--to` is missing.
   var moveNeedsAddress: String {
     say(
       "--to is missing: 'bankctl move --to postgres://USER@HOST/DATABASE'. Nothing was migrated.",

@@ -1,5 +1,5 @@
-// Sentences for clients that run inside the work of a customer, if their request would wait for that work or stop it.
-// Invariant: every sentence is in both languages, and a refusal contains its reason.
+// Sentences for clients that run inside the work of a customer,
+// if their request would wait for that work or stop it.
 
 import Arguments
 import Wire

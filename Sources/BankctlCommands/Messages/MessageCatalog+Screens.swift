@@ -1,5 +1,5 @@
-// Sentences of full screens about a service that does not answer, and about pending requests.
-// Invariant: a request whose result is unknown is named.
+// Sentences of full screens about a service that does not answer,
+// and about pending requests.
 import BankModel
 import Wire
 
@@ -29,7 +29,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Sentence: this number of key presses was ignored.
   func keysIgnored(_ count: Int) -> String {
     say(
       count == 1 ? "1 key press was ignored." : "\(Self.grouped(count)) key presses were ignored.",

@@ -1,5 +1,5 @@
-// Texts of the status display.
-// Invariant: every column has a heading in both languages.
+// Texts of the status display,
+// and headings of the columns of tables.
 
 extension MessageCatalog {
   /// A column of a table, or a number in a status, with a heading in both languages.

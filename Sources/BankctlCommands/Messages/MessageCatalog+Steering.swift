@@ -1,5 +1,5 @@
-// Sentences of commands that change an open bank, and of those that open and close one.
-// Invariant: a sentence is true at the time it is printed.
+// Sentences of commands that change an open bank,
+// and of those that open and close one.
 import Arguments
 import BankModel
 import Wire

@@ -1,6 +1,5 @@
-// Sentences about the stock: amounts, changes, and refusals.
-// Invariant: every refusal of the stock service has an error code, an exit code and a sentence in both
-// languages.
+// Sentences about amounts, changes and refusals of the stock,
+// in English and Korean.
 import Arguments
 import BankModel
 import Wire
@@ -20,7 +19,6 @@ extension MessageCatalog {
     )
   }
 
-  /// Text for the kind of a change of the stock.
   func kind(_ kind: StockChange.Kind) -> String {
     switch kind {
     case .initial: say("initial", "초기 재고")
@@ -59,7 +57,6 @@ extension MessageCatalog {
     CommandFailure(stock: failure.code, sentence(failure))
   }
 
-  /// Sentence about a refusal of the stock service.
   private func sentence(_ failure: StockFailure) -> String {
     let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let sentence =

@@ -1,5 +1,5 @@
-// Texts about one customer, its attempts and its receipt.
-// Invariant: every end of an attempt and every outcome has a text in both languages.
+// Texts about one customer,
+// its attempts and its receipt.
 import Arguments
 import BankModel
 import Posix
@@ -17,7 +17,7 @@ extension MessageCatalog {
     return state(CustomerState.waiting) + place + time
   }
 
-  /// Payload of a customer: its length, and its first 60 Unicode scalars if it is UTF-8.
+  /// Payload of a customer: its length, and its start if it is UTF-8.
   func payloadLine(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)

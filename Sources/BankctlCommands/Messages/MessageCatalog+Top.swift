@@ -105,7 +105,6 @@ extension MessageCatalog {
   var noSuchWindows: String {
     say("A service has 0 to 256 windows.", "업무 하나의 창구는 0개에서 256개까지입니다.")
   }
-  /// Sentence: no process is at a window now.
   func noProcessAt(_ window: String) -> String {
     say("There is no process at \(safe(window)) now.", "지금 \(safe(window))에는 프로세스가 없습니다.")
   }

@@ -1,5 +1,5 @@
-// Sentences about a stock or a vending machine that does not work: reason and remedy.
-// Invariant: a sentence about a database contains the name of its file.
+// Sentences about a stock or a vending machine that does not work:
+// reason and remedy.
 import Arguments
 import BankModel
 import Wire

@@ -1,5 +1,5 @@
-// Sentences about the vending machine: money, purchases, drinks and their dates, and refusals.
-// Invariant: every refusal of the machine has an error code, an exit code and a sentence in both languages.
+// Sentences about the vending machine: money, purchases,
+// drinks and their dates, and refusals.
 import Arguments
 import BankModel
 import Posix
@@ -9,9 +9,7 @@ import Wire
 extension MessageCatalog {
   /// The balance of the machine.
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
-  /// Sentence: an amount was inserted.
   func inserted(_ amount: Won) -> String { say("Inserted \(won(amount)).", "\(won(amount))을 넣었습니다.") }
-  /// Sentence: an amount was returned.
   func returned(_ amount: Won) -> String { say("Returned \(won(amount)).", "\(won(amount))이 반환되었습니다.") }
   /// Number of drinks that can be sold.
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
@@ -35,7 +33,6 @@ extension MessageCatalog {
     return "\(instant(purchase.at))  \(name ?? purchase.product?.name ?? "?")  \(won(purchase.amount))\(day)"
   }
 
-  /// A time in UTC.
   private func instant(_ time: WallTime) -> String { Timestamp.utc(milliseconds: time.milliseconds) }
 
   /// Sentence: drinks were added or removed, with the new total.
@@ -132,7 +129,6 @@ extension MessageCatalog {
     CommandFailure(vending: failure.code, sentence(failure))
   }
 
-  /// Sentence about a refusal of the machine.
   private func sentence(_ failure: VendingFailure) -> String {
     let detail = aside(localizedDetail(failure.detail, failure.messageDetail))
     let nothing = say(" Nothing was changed.", " 변경된 내용은 없습니다.")

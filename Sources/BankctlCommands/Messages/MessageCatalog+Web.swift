@@ -1,5 +1,5 @@
-// Sentences about the web server: the login link, the end of the server, and reasons why it is not available.
-// Invariant: every sentence is in both languages.
+// Sentences about the web server: the login link, the end of the server,
+// and reasons why it is not available.
 import Arguments
 
 extension MessageCatalog {
@@ -60,7 +60,6 @@ extension MessageCatalog {
       "웹 화면이 닫혀 있어 로그인한 세션이 없습니다. 'bankctl web'으로 여세요.")
   }
 
-  /// Sentence: no login session has this id.
   func noSuchSession(_ name: String) -> String {
     say(
       "There is no session \(safe(name)). See 'bankctl web sessions'.",
@@ -78,7 +77,6 @@ extension MessageCatalog {
     [say("session", "세션"), say("role", "역할"), say("since", "시작"), say("last seen", "마지막 요청")]
   }
 
-  /// Sentence: the web server does not respond.
   func webFailed(_ trouble: String) -> String {
     say(
       "The web server does not respond\(aside(safe(trouble))). See 'bankctl logs web', then try again.",

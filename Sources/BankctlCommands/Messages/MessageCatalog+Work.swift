@@ -1,5 +1,5 @@
-// Sentences about commands that the bank runs, and their output.
-// Invariant: every sentence is in both languages, with a remedy if there is one.
+// Sentences about commands that the bank runs,
+// and their output.
 
 import Arguments
 import BankModel
@@ -141,7 +141,7 @@ extension MessageCatalog {
   }
 
   /// Sentence: the output of a command is in the home of another branch. It contains the name and the host of that
-  /// branch, because a user must run the command there. The default name of a branch consists of host and home.
+  /// branch, because a user must run the command there.
   /// - Parameters:
   ///   - day: The value of `--day`, or nil.
   ///   - isErrors: True if standard error was requested.

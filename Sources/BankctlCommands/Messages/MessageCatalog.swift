@@ -1,6 +1,6 @@
 // Catalog of the sentences that the commands print, in one of two languages. The files `MessageCatalog+*.swift` contain
 // the sentences by topic.
-// Invariant: every sentence is defined in both languages at the same place, so neither can be forgotten.
+// A sentence is defined in both languages at the same place, so that neither is forgotten.
 import Arguments
 import BankModel
 
@@ -31,7 +31,7 @@ package struct MessageCatalog: Sendable {
   /// A text in parentheses, to be appended to its subject; empty for an empty text.
   func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
 
-  /// User input in quotes, safe to print and cut after 60 Unicode scalars; see `safe(_:atMost:)`.
+  /// User input in quotes, safe to print and cut; see `safe(_:atMost:)`.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
   /// Maximum length of a reason in Unicode scalars. The reason why a program cannot be run contains the paths of the
