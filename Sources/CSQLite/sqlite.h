@@ -2,9 +2,9 @@
 // variadic.
 #include <sqlite3.h>
 
-/// Disables the accounting of allocated memory, which takes a lock at every allocation. Call it before the
-/// first connection of the process is opened. A later call returns SQLITE_MISUSE and has no effect. See
-/// sqlite3_config and SQLITE_CONFIG_MEMSTATUS.
+/// Disables the accounting of allocated memory, which takes a lock at each allocation. Call it before the first
+/// connection of the process is opened. A later call returns SQLITE_MISUSE and has no effect. See sqlite3_config and
+/// SQLITE_CONFIG_MEMSTATUS.
 static inline int sqlite_leave_out_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 /// If `keeps` is positive, closing the connection leaves the write-ahead log as it is, without a checkpoint. See

@@ -189,7 +189,6 @@ final class OrphanSearch {
     return true
   }
 
-  /// Orphans that this process may not signal.
   private(set) var unsignalable: Set<Orphans.LeftoverProcess> = []
 
   /// True if an earlier attempt to signal this process was not permitted.

@@ -27,9 +27,7 @@ final class BankMove {
   private var owner: (id: Int64, epoch: Int64) = (0, 0)
   /// Days of the bank, once they are moved.
   private var days: [ExportedDay] = []
-  /// Numbers of the services in the database.
   private var numbers: [ServiceName: Int64] = [:]
-  /// Numbers of the lanes in the database.
   private var lanes: [Line: Int64] = [:]
   /// Counts of each day and lane, in the order of the columns.
   private var tallies: [DayAndLane: [Int64]] = [:]
@@ -39,7 +37,6 @@ final class BankMove {
   /// Number of tickets to move.
   private var total: Int64 = 0
 
-  /// A day and a lane, for which receipts and customers are counted.
   private struct DayAndLane: Hashable {
     var day: BusinessDay
     var lane: Int64

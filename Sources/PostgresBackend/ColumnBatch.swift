@@ -10,7 +10,6 @@ struct ColumnBatch {
   /// Total bytes of payloads at which a portion ends.
   static let maxBytes = 4 << 20
 
-  /// Number of rows.
   private(set) var count = 0
   /// Total bytes of the byte columns.
   private(set) var bytes = 0

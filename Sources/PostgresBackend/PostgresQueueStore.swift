@@ -140,7 +140,6 @@ final class PostgresQueueStore: SharedQueueStore {
     return storeEvents.isEmpty ? nil : storeEvents.removeFirst()
   }
 
-  /// Requests tickets for customers.
   func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber) {
     store.enqueueCustomers(request, customers)
     if Kernel.hasPlantedBug("reportsTicketsBeforeCommit") {
@@ -184,7 +183,6 @@ final class PostgresQueueStore: SharedQueueStore {
     store.endDay(.max, today)
   }
 
-  /// Leaves the bank. Does not end the day.
   private func leaveNow() {
     store.leave(drains: isDraining || wasAskedToDrain) { [weak self] in
       // The last poll may have just reported the state of the bank.

@@ -48,7 +48,6 @@ package final class BranchJoin {
   private let name: String
   private let language: Language
   private let place: PostgresURL
-  /// End of the timeout for joining.
   private var until = SystemClock.monotonic() + PostgresStoreOpener.timeout
   /// True if a guardian has restarted the branch. In this case the join waits without a timeout until the database is
   /// available.

@@ -54,9 +54,7 @@ public final class HTTPServer {
   let limits: Limits
   let loop: EventLoop
   private let pendingConnections: PendingConnections
-  /// The open streams.
   private var viewers: [ObjectIdentifier: StreamViewer] = [:]
-  /// Viewers with data to write.
   private var pendingWrites: [StreamViewer] = []
   private let daemon: OpaquePointer
   private var registration: Registration?
@@ -66,7 +64,6 @@ public final class HTTPServer {
   private var nextExpiry: MonotonicTime?
   /// Number of connections with a deadline.
   private var deadlineCount = 0
-  /// True while `MHD_run` runs.
   private var isRunning = false
   /// True if `MHD_run` has to be called before the loop waits again.
   private var needsRun = false
@@ -174,7 +171,6 @@ public final class HTTPServer {
   /// Schedules a viewer that has data to write for the end of this iteration.
   func schedule(_ viewer: StreamViewer) { pendingWrites.append(viewer) }
 
-  /// Removes a stream that has ended.
   func viewerEnded(_ viewer: StreamViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     onCapacity?()

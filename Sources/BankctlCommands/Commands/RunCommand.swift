@@ -108,7 +108,7 @@ enum RunCommand {
       case .signal(let signal): 128 + signal
       case nil: Int32(0)
       }
-    // A customer that was not served is a failure for every exit code of the command.
+    // If the customer was not served, the exit code is not 0.
     if !isServed, code == 0 { code = ProgramExit.failed.rawValue }
     guard let known = ProgramExit(rawValue: code) else { exit(code) }
     return known

@@ -41,8 +41,8 @@ enum StatusCommand {
   }
 }
 
-/// Selects the reports to print: every report with a change, and one per second if only times, rates or
-/// memory sizes have changed.
+/// Selects the reports to print: those with a change, and one per `pause` if only times, rates or memory sizes have
+/// changed.
 private struct RefreshThrottle {
   private var shown: (still: StatusReport, at: MonotonicTime)?
 

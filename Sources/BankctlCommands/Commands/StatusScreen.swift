@@ -40,7 +40,6 @@ final class StatusScreen {
     self.screen = screen
   }
 
-  /// Runs the loop of the screen.
   private func watch() throws(CommandError) {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {

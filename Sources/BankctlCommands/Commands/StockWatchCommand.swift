@@ -1,6 +1,6 @@
 // `stock watch`: the present stock, then one line for each change in order.
-// Invariant: every change is printed once, also after a restart of the service, unless too many changes were missed.
-// In that case a new snapshot replaces them. The command ends when the reader has closed standard output, or when the
+// Invariant: a change is printed once, also after a restart of the service, unless too many changes were missed. In
+// that case a new snapshot replaces them. The command ends when the reader has closed standard output, or when the
 // bank closes.
 // Errors: `CommandError`; exit code 75 if the service did not answer.
 import BankModel
@@ -31,7 +31,6 @@ final class StockWatchCommand {
     self.assortment = assortment
   }
 
-  /// Runs the loop that receives and prints changes.
   private func watch() throws(CommandError) {
     let reader = OutputReaderMonitor(on: serviceRequests.loop)
     serviceRequests.client.follow { [unowned self] news in handle(news) }
@@ -68,7 +67,6 @@ final class StockWatchCommand {
     try session.line(.picture(picture), or: menu.shelvesInOneLine)
   }
 
-  /// Prints one change.
   private func printUpdate(_ change: StockChange) throws(CommandError) {
     let name = assortment.name(of: change.item, in: session.messages.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)

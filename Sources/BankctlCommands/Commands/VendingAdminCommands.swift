@@ -36,8 +36,8 @@ enum VendingAdminCommands {
     let changes = try serviceRequests.restock(.add(drinks))
     try printResult(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
-    // Without `--expires`, the expiry date follows from the product's shelf life, and only the machine's
-    // answer contains it.
+    // Without `--expires`, the expiry date follows from the product's shelf life, and the machine's answer contains
+    // it.
     let said = session.messages.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
     if let said, warning == nil || !session.isAtTerminal { session.note(said) }
     return .done

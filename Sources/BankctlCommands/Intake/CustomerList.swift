@@ -16,7 +16,6 @@ final class CustomerList {
     case empty
   }
 
-  /// Number of customers.
   let count: Int64
   /// True if every customer has a key, so that a repeated list adds no customer twice.
   let isRepeatable: Bool

@@ -54,7 +54,6 @@ extension MessageCatalog {
       : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
   }
 
-  /// Display name of an account of the ledger.
   func ledgerAccount(_ name: String) -> String { phrases.ledgerAccount(name) }
 
   package var stockDifference: String { say("stock difference", "재고 차이") }

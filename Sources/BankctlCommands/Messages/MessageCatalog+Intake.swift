@@ -7,7 +7,6 @@ import JSON
 import Posix
 
 extension MessageCatalog {
-  /// Sentence: a list of customers is refused.
   func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
     let name = nameInside(file)
     return switch refusal {

@@ -39,7 +39,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Error: no log has this name.
   private func noSuchLog(_ name: String, _ known: [String]) -> CommandFailure {
     let shown = LogPresentation.visible(name)
     return CommandFailure(

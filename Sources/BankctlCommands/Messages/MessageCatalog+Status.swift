@@ -11,7 +11,6 @@ extension MessageCatalog {
     case number, name, host, epoch, lease, rate, commits
   }
 
-  /// Heading of a column.
   func column(_ column: Column) -> String {
     switch column {
     case .issued: say("issued", "발급")

@@ -36,7 +36,6 @@ extension MessageCatalog {
     return say("Windows: ", "창구: ") + counts.joined(separator: ", ")
   }
 
-  /// Sentence: the bank was reset.
   func reset(_ report: StatusReport) -> String {
     let cancelled = report.cancelledByReset ?? 0
     let count = Self.grouped(cancelled)
@@ -153,7 +152,6 @@ extension MessageCatalog {
       "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
   }
 
-  /// Sentence: the coordinator has ended unexpectedly.
   func coordinatorDied(_ end: MessageDetail) -> String {
     say(
       "The coordinator \(Self.exited(end)). No customers are lost: those with tickets wait for the next start. See "

@@ -111,7 +111,6 @@ extension MessageCatalog {
     return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing + branch
   }
 
-  /// Sentence: one customer was cancelled.
   func cancelled(_ number: Int64) -> String {
     say("Customer \(number) cancelled.", "\(number)번 고객을 취소했습니다.")
   }

@@ -7,14 +7,12 @@ import Time
 import Wire
 
 extension MessageCatalog {
-  /// The balance of the machine.
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
   func inserted(_ amount: Won) -> String { say("Inserted \(won(amount)).", "\(won(amount))을 넣었습니다.") }
   func returned(_ amount: Won) -> String { say("Returned \(won(amount)).", "\(won(amount))이 반환되었습니다.") }
   /// Number of drinks that can be sold.
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
 
-  /// Number of expired drinks.
   func expiredPieces(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired", "유통기한 만료 \(Self.grouped(count))개")
   }

@@ -21,7 +21,6 @@ extension MessageCatalog {
       "대기를 중단했습니다. 명령은 계속 실행됩니다. 중단하려면: bankctl cancel \(ticket)")
   }
 
-  /// Sentence: the customer of a command was cancelled.
   func commandCancelled(_ ticket: Int64) -> String {
     say("Ticket \(ticket) was cancelled, and its command was stopped.", "\(ticket)번이 취소되어 명령을 중단했습니다.")
   }
@@ -115,7 +114,6 @@ extension MessageCatalog {
     case bounds
     /// No output file was written.
     case noFile
-    /// The output file was removed.
     case fileGone
   }
 

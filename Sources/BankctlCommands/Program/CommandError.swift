@@ -1,5 +1,5 @@
 // Errors that end a command.
-// Invariant: codes and exit codes do not change, because scripts rely on them.
+// Scripts rely on the codes and the exit codes.
 import ControlClient
 import Posix
 import Wire

@@ -45,7 +45,6 @@ extension CoordinatorClient {
 final class WaitProgress {
   let meter: ProgressMeter
   private let messages: MessageCatalog
-  /// True if a paused service ends the wait.
   let endsWhenPaused: Bool
   /// Options that the messages may recommend.
   private let free: FreeOptions

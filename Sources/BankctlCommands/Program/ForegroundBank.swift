@@ -91,7 +91,6 @@ final class ForegroundBank {
     Connection(connection: connection, registration: try wait.loop.listen(to: connection))
   }
 
-  /// Waits for the next event and returns it.
   func next() throws(CommandError) -> ForegroundEvent {
     while true {
       if !pending.isEmpty { return pending.removeFirst() }

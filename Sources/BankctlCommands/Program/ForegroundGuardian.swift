@@ -1,8 +1,7 @@
 // `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
 // waits for it.
 // Invariant: a refusal of the coordinator to open the bank decides the exit code; without one, the guardian's result
-// decides it. The connection to the coordinator only improves messages and progress. Without it the bank is still
-// guarded, and a signal still closes the bank.
+// decides it. Without a connection to the coordinator the bank is still guarded, and a signal still closes the bank.
 import BankModel
 import ControlClient
 import Guardian

@@ -1,4 +1,4 @@
-// Buffered standard output, flushed before every wait, so that a long list needs few writes.
+// Buffered standard output, so that a long list needs few writes.
 // Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written.
 // Errors: `CommandError`; `readerGone` without a reader, `system` for example for a full disk.
 import ByteText
@@ -9,7 +9,6 @@ import Posix
 package final class Output {
   /// Colours of this output.
   package let palette: Palette
-  /// True if standard output is a terminal.
   let isTerminal: Bool
   private var buffer: [UInt8] = []
   private let sink: ([UInt8]) throws(SystemError) -> StandardStreams.Outcome
@@ -30,7 +29,6 @@ package final class Output {
     self.sink = sink
   }
 
-  /// Adds a line of text.
   func line(_ text: String) throws(CommandError) {
     buffer.append(contentsOf: ByteText.shown(text).utf8)
     try finishLine()

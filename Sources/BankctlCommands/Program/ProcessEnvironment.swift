@@ -24,7 +24,6 @@ package struct ProcessEnvironment {
   /// Finds the coordinator's program for a launch; throws if it is missing.
   var launcher: () throws(ControlError) -> BankLauncher
 
-  /// The surroundings of this process.
   static var actual: ProcessEnvironment {
     ProcessEnvironment(
       variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } }, absolute: Paths.absolute,

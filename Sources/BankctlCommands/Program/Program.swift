@@ -148,6 +148,5 @@ package struct Program {
 }
 
 extension Values {
-  /// True if `--json` was given.
   fileprivate var wantsJSON: Bool { declares("json") && flag("json") }
 }

@@ -17,7 +17,6 @@ struct RequestQueue<Request> {
     case silent
   }
 
-  /// The request in flight.
   private(set) var sent: Request?
   /// The request that got no answer in time; the service may still execute this request.
   private(set) var unanswered: Request?

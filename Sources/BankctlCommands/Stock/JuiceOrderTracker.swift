@@ -80,7 +80,6 @@ final class JuiceOrderTracker {
     if next <= tickets.last { try withdrawAll(from: next, reportOutcome) }
   }
 
-  /// Outcome of a ticket that has ended.
   private static func outcome(of report: TicketReport) -> OrderOutcome {
     switch report.receipt?.outcome {
     case .served: .made
@@ -123,7 +122,6 @@ final class JuiceOrderTracker {
     return try coordinator.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
-  /// Reads the report on a ticket.
   private func report(
     on ticket: TicketNumber, _ coordinator: CoordinatorClient
   ) throws(CommandError) -> TicketReport {

@@ -50,8 +50,8 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Returns the key Escape if a lone escape byte is pending, and drops any other incomplete sequence. Called after a
-  /// time without input.
+  /// Returns the key Escape if a lone escape byte is pending, and drops any other incomplete sequence. Call it after
+  /// a time without input.
   mutating func settle() -> Key? {
     guard !isPasting else { return nil }
     defer { pending = [] }

@@ -29,7 +29,6 @@ struct MenuRenderer {
     return table.lines(palette, within: columns)
   }
 
-  /// The stock in one line.
   var shelvesInOneLine: String {
     items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }

@@ -18,7 +18,6 @@ final class StockEditorScreen {
   /// Changes without an answer.
   private var requests = RequestQueue<ItemAmount>()
 
-  /// Timeout of a change.
   private static let changeTimeout = TimeSpan.seconds(5)
   /// Time limit for the next answer of a stock that has not answered a change.
   private static let probeTimeout = TimeSpan.minutes(60)
@@ -52,7 +51,6 @@ final class StockEditorScreen {
     editor = StockEditor(assortment, session.messages)
   }
 
-  /// Runs the loop of the screen.
   private func edit() throws(CommandError) {
     serviceRequests.client.follow { [unowned self] news in
       editor.handle(news)

@@ -3,7 +3,6 @@
 import Arguments
 
 extension BankctlTable {
-  /// The command `bankctl chaos`.
   static var chaos: CommandSpec { chaos("chaos", typed: "bankctl chaos") }
 
   /// Command line of the program that `bankctl chaos` executes.

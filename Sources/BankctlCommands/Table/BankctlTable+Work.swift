@@ -75,7 +75,6 @@ extension BankctlTable {
       unlessPaused,
     ])
 
-  /// Option of commands that wait for customers.
   static let unlessPaused = OptionSpec(
     "unless-paused", "Exit with 5 when a service with waiting customers is paused.",
     "기다리는 고객이 있는 업무가 일시 중지되면 종료 코드 5로 끝납니다.")

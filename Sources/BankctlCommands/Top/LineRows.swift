@@ -31,7 +31,6 @@ struct LineRows {
     ]
   }
 
-  /// The row of a service.
   private func row(_ service: BoardService) -> TopRow {
     var row = TopRow(key: "service " + service.service.text, service: service.service)
     let name = messages.phrases.service(service.service)
@@ -141,7 +140,6 @@ struct LineRows {
     return TopList(columns: columns, rows: rows)
   }
 
-  /// Colour of an event.
   private static func role(_ kind: BoardEvent.Kind) -> Palette.Role? {
     switch kind {
     case .issued: .waiting

@@ -201,7 +201,6 @@ final class TopScreen {
     } catch { failure = error }
   }
 
-  /// Subscribes to the vending machine.
   private func openMachine() {
     do throws(CommandError) {
       let serviceRequests = try VendingRequests(session, .customers, on: loop)

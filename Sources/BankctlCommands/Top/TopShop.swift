@@ -15,7 +15,6 @@ struct TopShop {
   var isMachineThere = false
   /// Refusal of the subscription by the stock; nil without one.
   private(set) var stockRefusal: StockFailure?
-  /// Refusal of the subscription by the vending machine; nil without one.
   private(set) var machineRefusal: VendingFailure?
 
   /// Applies a snapshot or changes from the stock.
@@ -36,7 +35,6 @@ struct TopShop {
     }
   }
 
-  /// The lines of the tab for the stock.
   func stockLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let stockRefusal {
       return [palette.paint(messages.commandFailure(about: stockRefusal).message, .alarm)]
@@ -50,7 +48,6 @@ struct TopShop {
     return absence + menu.lines
   }
 
-  /// The lines of the tab for the vending machine.
   func machineLines(_ messages: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
     if let machineRefusal {
       return [palette.paint(messages.commandFailure(about: machineRefusal).message, .alarm)]

@@ -58,7 +58,6 @@ struct WindowRows {
     return row
   }
 
-  /// The state of a window, with its colour.
   private func state(_ window: BoardWindow) -> TextTable.Cell {
     if window.isFailed == true { return .init(messages.failed, .alarm) }
     let role: Palette.Role? =

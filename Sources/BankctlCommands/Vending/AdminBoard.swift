@@ -27,7 +27,6 @@ struct AdminBoard {
     notice = ServiceNotice(absence: messages.machineWaits, refusedKey: messages.machineIgnoredKey)
   }
 
-  /// The shown products.
   var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
   /// True if the line that closes the screen is selected.
   var isCloseSelected: Bool { chosen >= products.count }

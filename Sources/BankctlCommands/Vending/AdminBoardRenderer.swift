@@ -203,7 +203,6 @@ struct SharePie {
     }
   }
 
-  /// The character of the slice at an angle.
   private func sign(at angle: Double) -> Character {
     var passed: Int64 = 0
     for slice in slices {

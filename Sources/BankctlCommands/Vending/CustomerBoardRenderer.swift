@@ -31,7 +31,6 @@ struct CustomerBoardRenderer {
     return max(16, (texts.map { DisplayWidth.of($0) }.max() ?? 0) + 3)
   }
 
-  /// Price and amount of a product.
   private static func price(of product: ProductReport) -> String {
     "\(MessageCatalog.grouped(product.price)) ×\(MessageCatalog.grouped(product.stock))"
   }

@@ -43,8 +43,7 @@ extension ServiceRequests where Command == VendingCommand {
   ) throws(CommandError) {
     if loop == nil {
       do throws(CommandError) { _ = try CoordinatorClient.open(session) } catch {
-        // A user with permission only for the machine cannot ask the coordinator whether the bank is open,
-        // and need not.
+        // A user with permission only for the machine cannot ask the coordinator whether the bank is open.
         guard side == .customers, case .control(.notPermitted) = error else { throw error }
       }
     } else {

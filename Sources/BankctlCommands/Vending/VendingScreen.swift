@@ -22,7 +22,6 @@ final class VendingScreen {
   private var requests = RequestQueue<Request>()
   private var failure: CommandError?
 
-  /// Timeout of a request.
   private static let requestTimeout = TimeSpan.seconds(10)
   /// Time limit for the next answer of a machine that has not answered a request.
   private static let probeTimeout = TimeSpan.minutes(60)
@@ -65,7 +64,6 @@ final class VendingScreen {
     adminBoard = AdminBoard(session.messages)
   }
 
-  /// Runs the loop of the screen.
   private func show() throws(CommandError) {
     customers.client.follow { [unowned self] notice in
       customerBoard.handle(notice)

@@ -12,13 +12,11 @@ import Posix
 struct CommandLinePayload {
   /// The program and its arguments.
   var argv: [String]
-  /// Working directory.
   var directory: String
   /// Complete environment without the variables of this bank (`BANK_*`).
   var environment: EnvironmentVariables
   /// True if a client waits for the end of the command.
   var isWaited = false
-  /// Standard input of the command.
   var input: [UInt8] = []
   /// umask and resource limits inherited by this program.
   var surroundings: InheritedLimits
