@@ -1,5 +1,5 @@
-// PostgreSQL implementation of the protocol through which a coordinator opens the database of a shared bank. `bankd`
-// passes it to the coordinator, which does not depend on PostgreSQL.
+// PostgreSQL implementation of the protocol through which a coordinator opens the database of a shared bank. The
+// coordinator itself does not depend on PostgreSQL.
 import BankModel
 import Coordinator
 import Posix

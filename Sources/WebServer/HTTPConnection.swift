@@ -1,6 +1,5 @@
 // State of one connection that libmicrohttpd does not store: origin and deadline.
-// Invariant: `end()` does not close the descriptor. The library closes it, and its callback calls
-// `HTTPServer.connectionEnded(_:)`.
+// Invariant: `end()` does not close the descriptor. The library closes it.
 import Glibc
 import Posix
 import Time

@@ -58,7 +58,7 @@ package final class CoordinatorClient {
         // connection is tried again.
         let isComingBack = error.isAbsence && session.home.isGuarded
         guard error == .lost || isComingBack else { throw .control(error) }
-        // While a guardian runs, the bank is not closed, however long it takes to open it again.
+        // While a guardian runs, the bank counts as opening, not as closed.
         guard SystemClock.monotonic() < deadline else { throw .control(isComingBack ? .noWelcome : error) }
         Pause.momentarily()
       }

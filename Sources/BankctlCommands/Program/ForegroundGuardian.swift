@@ -37,7 +37,7 @@ final class ForegroundGuardian {
   /// Timeout for the greeting of a running coordinator. It is short because the guardian does not run during
   /// the greeting.
   private static let timeouts = ControlConnection.Timeouts(hello: .seconds(2))
-  /// The first greeting takes longer, because a large database is opened before it.
+  /// The first greeting may take longer, because the database is opened before it.
   private static let firstTimeouts = ControlConnection.Timeouts(hello: .seconds(60))
 
   private init(_ session: Session, _ guardian: Guardian) throws(SystemError) {

@@ -30,8 +30,7 @@ final class ServiceRequests<Command: PresentableCommand> {
   private let session: Session
   private let deadline: MonotonicTime
 
-  /// Prepares requests to a service; the first request connects. The caller has checked that the bank is open. The
-  /// timeout covers all requests together.
+  /// Prepares requests to a service; the first request connects. The timeout covers all requests together.
   init(
     _ session: Session, at socket: String, within timeout: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {

@@ -1,6 +1,5 @@
 // Notice of a full screen about its service: the last event until the next key, or the information that the
 // service is not connected or does not answer.
-// Invariant: after the service has reconnected, no notice about its absence remains.
 
 /// Notice of a full screen: the last event, or the state of the service.
 struct ServiceNotice {

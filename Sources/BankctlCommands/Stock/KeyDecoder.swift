@@ -1,7 +1,6 @@
 // Decoder of terminal input: characters, and escape sequences of keys.
-// Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no key, and its
-// letters are not taken as keys. Pasted text gives only the key `paste`. A Ctrl-C or Ctrl-Z in pasted text gives
-// that key, and ends the pasted text.
+// Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no key. Pasted
+// text gives the key `paste`. A Ctrl-C or Ctrl-Z in pasted text gives that key, and ends the pasted text.
 
 /// A key that the user pressed.
 enum Key: Sendable, Equatable {

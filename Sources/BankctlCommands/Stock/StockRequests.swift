@@ -1,6 +1,6 @@
 // Requests of commands to the stock service, and the sentences about its refusals.
-// Invariant: a request is made only if the bank was open, so no client waits for a service that will not be
-// started.
+// Invariant: the bank was open when requests are prepared, so that a client does not wait for a service that will not
+// be started.
 import BankModel
 import Posix
 import StockClient

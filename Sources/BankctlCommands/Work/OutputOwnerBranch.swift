@@ -7,8 +7,7 @@ import Wire
 /// The branch whose home has the output of a ticket's command, because it has served the ticket.
 struct OutputOwnerBranch {
   let number: Int64
-  /// Name and host of the branch; nil if the branch has joined so recently that the branch of this home has
-  /// not seen it yet.
+  /// Name and host of the branch; nil if the branch of this home does not know them.
   let report: BranchReport?
 
   /// The branch that has served a ticket last; nil if it is unknown or the branch of this home.
