@@ -8,6 +8,7 @@ public struct CapturedOutput: Sendable, Hashable {
   public var first: [UInt8]
   /// The last of the bytes that follow `first`.
   public var last: [UInt8]
+  /// Length of the whole stream in bytes.
   public var length: Int64
   /// Length of the file in bytes. The file contains the start of the stream.
   public var fileLength: Int64

@@ -5,6 +5,7 @@ import ByteText
 
 /// The words of a command, such as `["convert", "-", "{payload}"]`.
 public struct CommandTemplate: Sendable, Hashable {
+  /// Placeholder for the customer's payload.
   public static let payload = "{payload}"
   /// Placeholder for the customer's `BANK_KEY`.
   public static let key = "{key}"
