@@ -1,8 +1,7 @@
-// First pass over a command line: command words, options, values and operands, with the rules of dashes
-// (long, short, combined, `--`, negative numbers). `CommandTable+Parse`, the second pass, checks the
-// values.
-// Invariant: the scan always reaches the end and keeps the first error, so that a `--help` or `--lang` after
-// a mistake is still recognised. The scan never traps.
+// First pass over a command line: command words, options, values and operands, with the rules of dashes (long, short,
+// combined, `--`, negative numbers). `CommandTable+Parse`, the second pass, checks the values.
+// Invariant: the scan reaches the end and keeps the first error, so that a `--help` or `--lang` after a mistake is
+// still recognised.
 
 /// Result of the first pass: the command words, options and operands of a line, and its first errors.
 struct ArgumentScanner {
@@ -29,19 +28,18 @@ struct ArgumentScanner {
   private(set) var wantsHelp = false
   /// True if the line contains `--version`.
   private(set) var wantsVersion = false
-  /// The first error of a command word. After this error no help page can be chosen.
+  /// The first error of a command word.
   private(set) var commandError: UsageError?
   /// The first error of an option.
   private(set) var optionError: UsageError?
   private let table: CommandTable
   /// The arguments that are not scanned yet.
   private var rest: ArraySlice<String>
-  /// The command with exactly the words of `path`; nil while no command is complete.
+  /// The command at `path`; nil while no command is complete.
   private var command: CommandSpec?
   /// True if no further argument can be a command word.
   private var isPathClosed = false
 
-  /// Scans the whole line.
   init(_ arguments: [String], table: CommandTable) {
     self.table = table
     rest = arguments[...]
@@ -159,7 +157,7 @@ struct ArgumentScanner {
     }
   }
 
-  /// Adds an option with its value, which may be the next argument, or stores the error of a missing or needless value.
+  /// Adds an option with its value, which may be the next argument. Stores the error of a missing or needless value.
   private mutating func record(_ option: OptionSpec, name: String, spelling: String, attached: String?) {
     if !option.takesValue {
       if let attached {
@@ -184,7 +182,7 @@ struct ArgumentScanner {
     !word.hasPrefix("-") || word == "-" || looksNegative(word)
   }
 
-  /// The error for an option that the command does not have, or no possible command if the command is incomplete.
+  /// The error for an unknown option, with suggestions.
   func unknown(_ spelling: String) -> UsageError {
     var options = table.allGlobalOptions
     if let command {
@@ -208,7 +206,6 @@ struct ArgumentScanner {
     return failure(.optionWithoutDashes(spelling))
   }
 
-  /// An error with the program and the command words so far.
   private func failure(_ reason: UsageError.Reason) -> UsageError {
     UsageError(reason, program: table.program, command: path)
   }

@@ -1,6 +1,5 @@
 // Description of one command in the table: its words, operands, options and examples.
-// Invariant: this file enforces no rule. `CommandTable.faults()` reports the mistakes in a table, and a
-// mistake never traps.
+// Invariant: no rule is enforced here. `CommandTable.faults()` reports the mistakes in a table.
 
 /// Number of times an operand may or must be given.
 public enum Arity: Sendable, Hashable {
@@ -90,13 +89,13 @@ public struct CommandSpec: Sendable, Hashable {
   public var summary: Text
   /// Further paragraphs for the command's own page, separated by an empty line.
   public var details: Text?
-  /// Examples. The help page of the command prints them first.
+  /// Examples for the command's own page.
   public var examples: [Example]
   /// The positional operands, in order.
   public var operands: [OperandSpec]
   /// The options of this command, without the global options.
   public var options: [OptionSpec]
-  /// True if the lists of help, suggestions, completions and the documentation omit the command. It can still be run.
+  /// True if the lists of help, suggestions and completions omit the command. It can still be run.
   public var isHidden: Bool
 
   /// Creates a command. `name`, the aliases and the former names contain words separated by spaces:

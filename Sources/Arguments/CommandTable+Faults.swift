@@ -1,15 +1,14 @@
 // Validation of a table: the rules that parsing, help and completions depend on.
-// Invariant: `faults()` reports the faults of a table and never traps. The tests of bankctl require an empty list, so
-// users see no fault.
+// Invariant: a mistake in a table gives a sentence and does not trap.
 
 extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a valid table.
   ///
   /// The main rules: names of commands and options are lower-case words of ASCII letters, digits and hyphens; none is
-  /// declared twice; an alias counts as a name, and a former name is not in use; an option name or letter takes a value
-  /// in every command or in none; required operands come before optional ones and only the last repeats; names in
-  /// `excludes`, `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an example, and
-  /// every example is a line that parses.
+  /// declared twice; an alias counts as a name, and a former name is not in use; an option name or letter takes a
+  /// value in every command or in none; required operands come before optional ones and only the last repeats; names
+  /// in `excludes`, `replacedBy` and `impliedBy` exist; texts are translated; a command has an example, and examples
+  /// parse.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }
@@ -30,7 +29,6 @@ extension CommandTable {
     return faults + ambiguousOptions()
   }
 
-  /// The mistakes in one command.
   private func faults(of command: CommandSpec) -> [String] {
     var faults: [String] = []
     if command.path.isEmpty, !hasOnlyCommand { faults.append("a command has no name") }
@@ -81,7 +79,6 @@ extension CommandTable {
     return faults + untranslated(option.summary, "the summary of \(name)")
   }
 
-  /// The mistakes in the operands of a command: their order, names, kinds and texts.
   private func faults(ofOperandsOf command: CommandSpec) -> [String] {
     var faults: [String] = []
     var sawOptional = false
@@ -110,8 +107,8 @@ extension CommandTable {
     return faults
   }
 
-  /// The mistakes in the choices of a kind. A choice becomes a word in the completion scripts of three shells, so it
-  /// must not contain shell syntax. Letters of both cases are allowed.
+  /// The mistakes in the choices of a kind. A choice becomes a word in completion scripts, so it must not contain
+  /// shell syntax. Letters of both cases are allowed.
   private func faults(of kind: ValueKind, in place: String) -> [String] {
     let choices: [Choice]
     switch kind {

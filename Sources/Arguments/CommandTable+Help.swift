@@ -1,5 +1,4 @@
-// Help pages: the overview, a group of commands, or one command. Each page prints its examples first; the overview
-// prints them after its title. Width, colour and language are parameters.
+// Help pages: the overview, a group of commands, or one command.
 // Invariant: the lists of a page are made from the table, so they contain no option that the parser does not accept.
 
 extension CommandTable {
@@ -26,7 +25,6 @@ extension CommandTable {
     return page.text
   }
 
-  /// Writes the overview: title, examples, usage, the visible commands by group, global options and exit codes.
   private func writeOverview(to page: inout PageLayout, _ language: TextLanguage) {
     page.paragraph("\(program): \(summary[language])")
     write(examples, to: &page, language)
@@ -44,7 +42,7 @@ extension CommandTable {
   /// Writes the page of a group of commands, such as `shelf admin`.
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
-    // The page starts with one example of each command, because most readers look for examples.
+    // Examples come first, because most readers look for them.
     write(commands.compactMap(\.examples.first), to: &page, language)
     page.heading(HelpMessages.usage[language])
     page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
@@ -54,7 +52,6 @@ extension CommandTable {
     page.paragraph(HelpMessages.more(([program] + path).joined(separator: " "))[language])
   }
 
-  /// Writes the help page of one command: examples, usage, description, longer commands, operands, options, exit codes.
   private func write(_ command: CommandSpec, to page: inout PageLayout, _ language: TextLanguage) {
     write(command.examples, to: &page, language)
     page.heading(HelpMessages.usage[language])
@@ -74,7 +71,6 @@ extension CommandTable {
     writeExitCodes(to: &page, language)
   }
 
-  /// Writes example lines with their explanations under a heading; nothing if there are none.
   private func write(_ examples: [Example], to page: inout PageLayout, _ language: TextLanguage) {
     guard !examples.isEmpty else { return }
     page.heading(HelpMessages.examples[language])
@@ -84,19 +80,17 @@ extension CommandTable {
     }
   }
 
-  /// Writes the list of the options that every command has.
   private func writeGlobalOptions(to page: inout PageLayout, _ language: TextLanguage) {
     page.section(HelpMessages.globalOptions[language], allGlobalOptions.map { Self.entry($0, language) })
   }
 
-  /// Writes the list of exit codes with their meanings.
   private func writeExitCodes(to page: inout PageLayout, _ language: TextLanguage) {
     let codes = exitCodes.map { PageLayout.Entry(term: String($0.code), explanation: $0.meaning[language]) }
     page.section(HelpMessages.exitCodes[language], codes)
   }
 
-  /// The usage lines of a command, each as parts that stay whole if possible: one line, and one more for each option
-  /// that replaces an operand or makes it optional.
+  /// The usage lines of a command, each as parts that stay whole if possible. An option that replaces an operand or
+  /// makes it optional has a line of its own.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]

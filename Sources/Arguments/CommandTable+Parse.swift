@@ -1,13 +1,12 @@
-// Parses a command line into an invocation or a usage error. This second pass checks the options and operands
-// of the command that `ArgumentScanner` found. It does not read the environment, print or exit; the caller does.
-// Invariant: every list of strings gives a result or an error. Nothing is guessed, and no suggestion is
-// run.
+// Parses a command line into an invocation or a usage error. This second pass checks the options and operands of the
+// command that `ArgumentScanner` found.
+// Invariant: a list of strings gives a result or an error, and nothing is printed.
 
 extension CommandTable {
   /// Parses a command line: returns the command to run with its checked values, or a request for help or for the
   /// version.
   ///
-  /// `--help` in any place before `--` takes precedence over everything except an unknown command word. `--version`
+  /// A request for help takes precedence over every error except an unknown command word. A request for the version
   /// has the next lower precedence.
   ///
   /// - Parameter arguments: The arguments after the program's name.
@@ -31,18 +30,16 @@ extension CommandTable {
     return .run(Invocation(command: command, options: options, operands: operands))
   }
 
-  /// Returns the arguments without the words that name the command. A command that executes another program
-  /// passes them to that program.
+  /// Returns the arguments without the words that name the command.
   public func withoutCommand(_ arguments: [String]) -> [String] {
     let places = ArgumentScanner(arguments, table: self).pathIndexes
     return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
   }
 
-  /// The valid global options of a line that may contain errors, such as `--lang`, which decides how its errors are
-  /// printed.
+  /// The valid global options of a line that may contain errors.
   ///
-  /// An error must be reported in the language and format that the faulty line itself requests. Invalid
-  /// options are skipped. If an option occurs twice and is not repeatable, its first valid value counts.
+  /// An error must be reported in the language and format that the faulty line itself requests. Invalid options are
+  /// skipped. If an option occurs twice and is not repeatable, its first valid value counts.
   public func globalValues(inPossiblyInvalid arguments: [String]) -> Values {
     let scan = ArgumentScanner(arguments, table: self)
     var values = Values()
@@ -82,7 +79,6 @@ extension CommandTable {
     return values
   }
 
-  /// The checked value of one option.
   private func check(
     _ occurrence: ArgumentScanner.Occurrence, _ spec: OptionSpec, _ command: CommandSpec
   ) throws(UsageError) -> Value {
@@ -95,7 +91,6 @@ extension CommandTable {
     }
   }
 
-  /// The checked values of the operands of a command.
   private func operands(
     _ scan: ArgumentScanner, _ options: Values, of command: CommandSpec
   ) throws(UsageError) -> Values {
@@ -129,7 +124,6 @@ extension CommandTable {
     return values
   }
 
-  /// An error with the program and the words of the command.
   private func failure(_ reason: UsageError.Reason, _ command: CommandSpec) -> UsageError {
     UsageError(reason, program: program, command: command.path)
   }

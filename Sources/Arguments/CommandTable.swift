@@ -1,6 +1,6 @@
-// Table of a program's complete command line: commands, global options, and lookup by words. Parsing, help,
-// suggestions, completion scripts and documentation are all made from this table, so they cannot diverge.
-// Invariant: lookups never trap, not even in a faulty table; `faults()` lists faults.
+// Table of a program's command line: commands, global options, and lookup by words. Parsing, help, suggestions and
+// completion scripts use this table, so that they agree.
+// Invariant: lookups do not trap in a faulty table; `faults()` lists its mistakes.
 
 /// An exit code with its meaning, for help.
 public struct ExitCode: Sendable, Hashable {
@@ -12,8 +12,7 @@ public struct ExitCode: Sendable, Hashable {
   public init(_ code: Int32, _ meaning: Text) { (self.code, self.meaning) = (code, meaning) }
 }
 
-/// Everything that a program accepts on its command line: its commands and global options, with their help and exit
-/// codes.
+/// The command line of a program: its commands and global options, with their help and exit codes.
 public struct CommandTable: Sendable, Hashable {
   /// The program's name: `depot`.
   public var program: String
@@ -28,7 +27,7 @@ public struct CommandTable: Sendable, Hashable {
   /// The exit codes, for help.
   public var exitCodes: [ExitCode]
 
-  /// Creates a table. The tests of the program check that ``faults()`` is empty.
+  /// Creates a table. Its mistakes are found by ``faults()``.
   public init(
     program: String, summary: Text, examples: [Example] = [], globalOptions: [OptionSpec] = [],
     commands: [CommandSpec], exitCodes: [ExitCode] = []
@@ -46,7 +45,7 @@ public struct CommandTable: Sendable, Hashable {
       exitCodes: exitCodes)
   }
 
-  /// The command with exactly these words as its path or as an alias.
+  /// The command with these words as its path or as an alias.
   public func command(at path: [String]) -> CommandSpec? { commands.first { $0.paths.contains(path) } }
 
   /// The command with this name, its words separated by spaces.

@@ -1,6 +1,5 @@
-// Completions for each place of a line, without any shell's syntax; the basis of the scripts for bash, zsh
-// and fish.
-// Invariant: hidden commands are never offered. The table is the only source of the offered words.
+// Completions for each place of a line, and what the scripts for bash, zsh and fish share.
+// Invariant: hidden commands are not offered. The offered words come from the table.
 
 /// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
@@ -102,7 +101,7 @@ enum ShellQuoting {
 }
 
 extension CommandTable {
-  /// Every place of the line, the start first, then in table order.
+  /// The places of a line: the start, then the others in table order.
   var completionContexts: [CompletionContext] {
     var paths: [[String]] = [[]]
     for whole in commands.filter({ !$0.isHidden }).flatMap(\.paths) {

@@ -1,5 +1,5 @@
-// Completion script for bash. All words come from `CompletionModel`.
-// Invariant: the script needs neither the bash-completion package nor the program. Every word of the table is in
+// Completion script for bash.
+// Invariant: the script needs neither the bash-completion package nor the program. The words of the table are in
 // single quotes, so bash expands nothing when it reads the script.
 
 extension CommandTable {
@@ -17,7 +17,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that parses the line. Only the program's name and the list of options with a value depend on the table.
+  /// The part of the script that parses the line.
   private func bashDriver(_ name: String) -> String {
     """
 

@@ -1,6 +1,6 @@
 // Completion script for fish.
-// Invariant: every text of the table is in single quotes with fish's two escapes, so fish expands nothing when it
-// reads the script. The names of options and the program's name are not quoted; they contain no shell syntax.
+// Invariant: texts of the table are in single quotes with fish's two escapes, so fish expands nothing when it reads
+// the script. The names of options and the program's name are not quoted; they contain no shell syntax.
 
 extension CommandTable {
   /// The completion script for fish, with summaries in this language.

@@ -1,7 +1,7 @@
 // Completion script for zsh.
-// Invariant: the script works if it is sourced, and as a file `_PROGRAM` on `fpath`. Every text of the table is in
-// single quotes, so zsh expands nothing when it reads the script. No variable of the script has the name of a special
-// parameter of zsh, such as `path`.
+// Invariant: the script works if it is sourced, and as a file `_PROGRAM` on `fpath`. The texts of the table are in
+// single quotes, so zsh expands nothing when it reads the script. No local variable of the script has the name of a
+// special parameter of zsh, such as `path`.
 
 extension CommandTable {
   /// The completion script for zsh, with summaries in this language.
@@ -20,7 +20,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that parses the line. Only the program's name and the list of options with a value depend on the table.
+  /// The part of the script that parses the line.
   private func zshDriver(_ name: String) -> String {
     """
 

@@ -1,7 +1,6 @@
-// Exact decimal numbers: digits, optionally a point and more digits. Durations, speeds and fractions use
-// them.
+// Exact decimal numbers: digits, optionally a point and more digits.
 // Invariant: no floating-point arithmetic is used, so nothing is rounded.
-// Errors: nil if a number does not fit; nothing traps.
+// Errors: nil if a number does not fit.
 
 /// A decimal number of 0 or more, parsed from the start of a text without rounding.
 struct DecimalText {

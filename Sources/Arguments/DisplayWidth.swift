@@ -1,12 +1,12 @@
 // Width of a text in columns of a terminal.
-// Invariant: the width is that of UAX #11 (East Asian Width) for the characters of help and names. Characters of
-// ambiguous width, on which terminals differ, take one column. No function fails.
+// Source: UAX #11 (East Asian Width). Characters of ambiguous width, on which terminals differ, usually take one
+// column.
 
 /// Measures texts in columns of a terminal.
 public enum DisplayWidth {
   /// Columns of a text on one line.
   public static func of(_ text: String) -> Int {
-    // Fast path: most texts are ASCII, and a screen measures all of its texts many times a second.
+    // Fast path: most texts are ASCII.
     let isPlain = text.utf8.allSatisfy { 0x20 <= $0 && $0 < 0x7F }
     return isPlain ? text.utf8.count : text.reduce(0) { $0 + of($1) }
   }
@@ -63,11 +63,11 @@ public enum DisplayWidth {
 
   /// The text broken at spaces into lines of at most `columns`. A word that is too wide is broken only if `cutting`.
   ///
-  /// A newline in the text ends a line. An empty text is one empty line. `columns` below 2 counts as 2, so
-  /// that a wide character always fits.
+  /// A newline in the text ends a line. An empty text is one empty line. `columns` below 2 counts as 2, so that a
+  /// wide character fits.
   ///
-  /// - Parameter cutting: True to break a word that is wider than a line, as on a full screen. False to leave
-  ///   the word whole on a line of its own, so that a user can copy it.
+  /// - Parameter cutting: True to break a word that is wider than a line. False to leave the word whole on a line of
+  ///   its own, so that a user can copy it.
   public static func wrapped(_ text: String, columns: Int, cutting: Bool = true) -> [String] {
     let columns = max(columns, 2)
     var lines: [String] = []
@@ -92,7 +92,7 @@ public enum DisplayWidth {
     return lines
   }
 
-  /// The word in pieces of at most `columns`; always at least one piece.
+  /// The word in pieces of at most `columns`; at least one piece.
   private static func cut(_ word: Substring, columns: Int) -> [String] {
     var pieces: [String] = []
     var piece = ""

@@ -1,6 +1,6 @@
 // Durations as text: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`, and their exact conversion to and from
 // nanoseconds.
-// Invariant: `parse(print(span)) == span` for every span, and nothing is rounded.
+// Invariant: `parse(print(span)) == span` for every span that is not negative, and nothing is rounded.
 // Errors: `Failure` for a text that is not a duration, is not a whole number of nanoseconds, or does not fit in 64
 // bits.
 
@@ -64,7 +64,7 @@ public enum DurationText {
     return TimeSpan(nanoseconds: total)
   }
 
-  /// Formats a duration. ``parse(_:)`` of the result returns the same duration.
+  /// Formats a duration. ``parse(_:)`` of the result returns the same duration if it is not negative.
   public static func print(_ span: TimeSpan) -> String {
     let magnitude = span.nanoseconds.magnitude
     switch magnitude {

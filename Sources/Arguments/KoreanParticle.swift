@@ -1,8 +1,7 @@
 // Korean particles whose form depends on the last sound of the preceding word: Hangul, numbers, Latin
 // letters and words.
-// Invariant: exactly one form is returned, never both with a parenthesis. An end without a known sound
-// counts as a vowel. Latin words are judged by their spelling, which is right for the words of this program
-// (stock, juice, status, home) and for most others. A mistake gives a wrong particle, and no wrong meaning.
+// Invariant: one form is returned, not both with a parenthesis. An end without a known sound counts as a vowel. Latin
+// words are judged by their spelling, which can give a wrong particle.
 
 /// A Korean particle with two forms; the last sound of the word before it decides which one is correct.
 public enum KoreanParticle: Sendable, CaseIterable {

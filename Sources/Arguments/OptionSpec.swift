@@ -1,6 +1,5 @@
 // Description of one option in the table: names, kind of value, help text.
-// Invariant: this file enforces no rule. `CommandTable.faults()` reports the mistakes in a table, and a
-// mistake never traps.
+// Invariant: no rule is enforced here. `CommandTable.faults()` reports the mistakes in a table.
 
 /// One option of a command, or of all commands: `--deposit N`, `-f`, `--json`.
 public struct OptionSpec: Sendable, Hashable {
@@ -18,8 +17,8 @@ public struct OptionSpec: Sendable, Hashable {
   public var valueName: String?
   /// True if the option may be repeated.
   public var isRepeatable: Bool
-  /// Default in help. The parser inserts no default: only the caller knows the precedence of environment,
-  /// file and built-in value.
+  /// Default in help. The parser inserts no default: the caller knows the precedence of environment, file and
+  /// built-in value.
   public var defaultText: Text?
   /// Environment variable that replaces the option, for help.
   public var environment: String?

@@ -1,8 +1,6 @@
-// Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
-// colour.
-// Invariant: lines break only at spaces. Only a word that is too wide makes a line wider than the page. A command for
-// copying is continued with backslashes; a break within quotes is not avoided.
-// Colour never changes the layout, because escape sequences are added after the columns were counted.
+// Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping, colour.
+// Invariant: lines break at spaces, and a word that is too wide stays whole. Colour does not change the layout,
+// because escape sequences are added after the columns were counted.
 
 /// A help page in the making: the lines so far, wrapped to a width.
 struct PageLayout {
@@ -12,7 +10,6 @@ struct PageLayout {
     let explanation: String
   }
 
-  /// The lines of the page so far.
   private(set) var lines: [String] = []
   private let width: Int
   private let colour: Bool
@@ -57,7 +54,6 @@ struct PageLayout {
     lines.append(Self.spaces(margin) + bold(text))
   }
 
-  /// Adds an empty line to the page.
   mutating func blankLine() { lines.append("") }
 
   /// Adds an indented synopsis, broken between its parts. A part is broken only if it is wider than a line.
@@ -129,7 +125,6 @@ struct PageLayout {
     DisplayWidth.wrapped(text, columns: width - indent, cutting: false)
   }
 
-  /// A text of this number of spaces.
   private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
   /// The text in bold if the page is in colour; unchanged if not.
   private func bold(_ text: String) -> String { colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

@@ -1,10 +1,10 @@
 // Speed of simulated time: `10`, `0.5`, `max`, as an exact factor that divides a duration.
-// Invariant: a factor is a whole number of thousandths above zero, or "max". Dividing never traps.
+// Invariant: a parsed factor is a whole number of thousandths above zero, or "max". Dividing does not trap.
 // Errors: `SpeedText.Failure` for an invalid text.
 
 import Time
 
-/// Factor that divides every simulated duration.
+/// Factor that divides simulated durations.
 public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   /// A factor in thousandths, 1…1,000,000,000,000: 500 is `0.5`.
   case thousandths(Int64)
@@ -70,7 +70,7 @@ public enum SpeedText {
     return .thousandths(thousandths)
   }
 
-  /// Formats a speed. ``parse(_:)`` of the result returns the same factor.
+  /// Formats a speed. ``parse(_:)`` of the result returns the same factor if it is valid.
   public static func print(_ speed: SpeedFactor) -> String {
     switch speed {
     case .max: "max"

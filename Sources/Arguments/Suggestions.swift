@@ -1,5 +1,4 @@
-// Suggestions for an unknown word: distance of two words, and the maximum distance of a suggestion. A
-// suggestion is only shown, never run.
+// Suggestions for an unknown word: distance of two words, and the maximum distance of a suggestion.
 // Invariant: the distance of long words is not computed, so a long word takes little time.
 
 /// Finds the known words nearest to an unknown one.
@@ -11,10 +10,10 @@ public enum Suggestions {
   /// The nearest words, at most three, in the given order.
   ///
   /// The distance is that of Damerau and Levenshtein (optimal string alignment): insertions, deletions,
-  /// substitutions and swaps of neighbours count one each. Case is ignored, and a syllable of Hangul counts
-  /// as the two or three letters that are typed for it. A word is near if the distance is at most a third
-  /// of the longer word. Only words with the smallest distance are returned. If none is near, words that
-  /// start with the typed text (three letters or more) are returned.
+  /// substitutions and swaps of neighbours count one each. Case is ignored, and a syllable of Hangul counts as its
+  /// two or three letters. A word is near if the distance is at most a third of the longer word. The words with the
+  /// smallest distance are returned. If none is near, words that start with the typed text (three letters or more)
+  /// are returned.
   public static func nearest(to typed: String, among words: [String]) -> [String] {
     let target = letters(of: typed)
     guard !target.isEmpty, target.count <= longestWord else { return [] }
@@ -37,8 +36,7 @@ public enum Suggestions {
     return Array(nearest.prefix(3))
   }
 
-  /// Letters of a word in the order in which they are typed. A Hangul syllable is decomposed as in the
-  /// Unicode Standard, section 3.12.
+  /// Letters of a word, in lower case. A Hangul syllable is decomposed as in the Unicode Standard, section 3.12.
   static func letters(of word: String) -> [Character] {
     word.lowercased().flatMap { character -> [Character] in
       guard let scalar = character.unicodeScalars.first, (0xAC00...0xD7A3).contains(scalar.value) else {

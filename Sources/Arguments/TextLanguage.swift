@@ -1,4 +1,4 @@
-// The two languages, and a text in both. The caller chooses the language (option, environment).
+// The two languages, and a text in both.
 // Invariant: a text has a wording for each language.
 
 /// A language of help, errors and documentation.
@@ -7,10 +7,9 @@ public enum TextLanguage: String, Sendable, Hashable, CaseIterable {
   case korean
 }
 
-/// A text for users in every language of ``TextLanguage``.
+/// A text for users in both languages.
 ///
 /// A string literal makes a text that is the same in both languages, for numbers, names and symbols.
-/// ``CommandTable/faults()`` reports sentences that were not translated.
 public struct Text: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The English wording.
   public var english: String

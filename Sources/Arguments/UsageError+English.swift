@@ -1,4 +1,4 @@
-// The English sentences of usage errors. Tests contain every sentence literally.
+// The English sentences of usage errors.
 // Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
 // page.
 import ByteText
@@ -141,7 +141,7 @@ extension UsageError.Subject {
 }
 
 extension UsageError {
-  /// The digits without quotes, truncated after 40. Digits need no escapes.
+  /// The digits, without quotes and truncated if there are many. Digits need no escapes.
   static func shortened(_ digits: String) -> String {
     digits.count > 40 ? String(digits.prefix(40)) + "…" : digits
   }

@@ -1,4 +1,4 @@
-// The Korean sentences of usage errors. Tests contain every sentence literally.
+// The Korean sentences of usage errors.
 // Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
 // page. `KoreanParticle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요.
 import ByteText

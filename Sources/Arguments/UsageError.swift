@@ -1,6 +1,5 @@
-// Errors of a command line, with the data for their sentences, which are in `UsageError+English` and
-// `UsageError+Korean`.
-// Invariant: creating or formatting an error never fails for any input.
+// Errors of a command line, with the data for their sentences.
+// The sentences are in `UsageError+English` and `UsageError+Korean`.
 import ByteText
 
 /// An invalid command line, with the data that a user needs to correct it.
@@ -63,13 +62,13 @@ public struct UsageError: Error, Sendable, Hashable {
   /// The command in a sentence: `depot put`.
   var commandLine: String { ([program] + command).joined(separator: " ") }
 
-  /// The sentences about the error and its help page, on one line without a newline at the end.
+  /// The sentences about the error and its help page, on one line.
   public func message(in language: TextLanguage) -> String {
     language == .english ? englishMessage : koreanMessage
   }
 
-  /// The text in single quotes, safe for a terminal, which would obey control characters: they are escaped, and text
-  /// after sixty characters is cut.
+  /// The text in single quotes. Control characters are escaped, because a terminal would obey them, and a long text
+  /// is cut.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (index, character) in ByteText.shown(text).enumerated() {

@@ -1,5 +1,5 @@
 // Check of a value's text against its kind.
-// Invariant: any text gives a value or a typed error. Arithmetic is checked; nothing traps.
+// Invariant: any text gives a value or a typed error.
 
 import ByteText
 import Time
@@ -91,12 +91,10 @@ extension ValueKind {
     throw .notAChoice(text, choices: choices.map(\.value), suggestions: suggestions)
   }
 
-  /// The duration of a text; throws the reason as a `ValueError`.
   private static func duration(_ text: String) throws(ValueError) -> TimeSpan {
     do { return try DurationText.parse(text) } catch { throw .duration(text, error) }
   }
 
-  /// The speed factor of a text; throws the reason as a `ValueError`.
   private static func speed(_ text: String) throws(ValueError) -> SpeedFactor {
     do { return try SpeedText.parse(text) } catch { throw .speed(text, error) }
   }

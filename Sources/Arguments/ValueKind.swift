@@ -76,7 +76,7 @@ public enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// The checked value of an option of the form `NAME=N`: a name and a number.
+/// A checked value of the form `NAME=N`: a name and a number.
 public struct Assignment: Sendable, Hashable {
   /// Name, in its canonical spelling.
   public var name: String

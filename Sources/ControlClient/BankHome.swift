@@ -1,5 +1,5 @@
-// Paths in a bank's home, and the connection of a client to the coordinator. Connecting changes nothing on disk;
-// only the coordinator removes a stale control socket.
+// Paths in a bank's home, and the connection of a client to the coordinator.
+// Connecting changes nothing on disk.
 import Posix
 
 /// Home directory of one bank.
@@ -13,7 +13,7 @@ public struct BankHome: Sendable, Hashable {
   public var socket: String { Paths.join(path, "run", "bank.sock") }
   /// Path of the guardian's datagram socket, which receives the coordinator's messages.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
-  /// True if a guardian runs for this home, which restarts a coordinator that has exited.
+  /// True if a guardian runs for this home.
   public var isGuarded: Bool { Datagrams.hasReceiver(at: guardianSocket) == true }
   /// Process ids of the running `bank-guardian` processes that have this home among their arguments, ascending.
   public var guardians: [Int32] {
@@ -24,8 +24,7 @@ public struct BankHome: Sendable, Hashable {
   }
   /// Directory of the logs.
   public var logs: String { Paths.join(path, "logs") }
-  /// Path of the coordinator's copy of its configuration file. A coordinator under a guardian makes the copy if it uses
-  /// a file. While no bank is open, the copy may be out of date.
+  /// Path of the coordinator's copy of its configuration file. The copy may be missing or out of date.
   public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
   /// Path of the bank's own configuration; the file need not exist.
   public var configuration: String { Paths.join(path, "bank.json") }

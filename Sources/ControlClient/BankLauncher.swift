@@ -1,5 +1,5 @@
 // Start of a coordinator or of its guardian: location of the program, and its arguments.
-// Invariant: the started process leads its own session, so Ctrl-C in a terminal affects only the client.
+// Invariant: the started process leads its own session, so Ctrl-C in a terminal does not affect it.
 import Posix
 import Time
 
@@ -31,14 +31,13 @@ public struct LaunchSettings: Sendable, Equatable {
   public var windows: [String] = []
   /// Speed factor as text; nil for that of the configuration.
   public var speed: String?
-  /// Address of the database that several branches share; nil for that of the configuration. It must not contain
-  /// a password, because every user can see the arguments of a process.
+  /// Address of the database that several branches share; nil for that of the configuration. It must not contain a
+  /// password, because other users can see the arguments of a process.
   public var store: String?
-  /// True if the coordinator exits when the launching process exits. This is of no use under a guardian, which
-  /// would restart the coordinator.
+  /// True if the coordinator exits when the launching process exits.
   public var endsWithLauncher = false
 
-  /// Creates settings. The configuration of the bank determines those that are omitted.
+  /// Creates settings.
   public init(
     _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
     deposit: Int64? = nil, loan: Int64? = nil, juice: Int64? = nil, speed: String? = nil
@@ -53,7 +52,7 @@ public struct LaunchSettings: Sendable, Equatable {
     self.speed = speed
   }
 
-  /// Arguments of bankd. To inspect a bank, only the home and the store are passed.
+  /// Arguments of bankd.
   public var arguments: [String] {
     let shared = store.map { ["--store", $0] } ?? []
     guard purpose == .open else { return ["--inspect", "--home", home.path] + shared }
@@ -109,13 +108,11 @@ public struct BankLauncher: Sendable {
 
   /// Starts a coordinator, under a guardian if `guarded` is true, and exchanges hello and welcome with it on descriptor
   /// 3. Returns the process with the connection to it.
-  /// - Parameter guarded: starts the coordinator under a guardian, if this launcher has one. The guardian
-  ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
-  ///   exits, too, with the coordinator's status.
-  /// - Parameter standardError: output for messages that cannot be logged.
-  /// - Parameter timeouts: the welcome has a long timeout, because opening a large database delays it.
+  /// - Parameter guarded: starts the coordinator under a guardian, if this launcher has one.
+  /// - Parameter standardError: standard error of the started process.
+  /// - Parameter timeouts: long for the welcome, because opening a large database delays it.
   /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, `programMissing` if there is no
-  ///   guardian at its path, `system` if the process could not be started, and every error of
+  ///   guardian at its path, `system` if the process could not be started, and the errors of
   ///   ``ControlConnection/greet(_:timeouts:build:)``.
   public func launch(
     _ order: LaunchSettings, guarded: Bool = false, standardError: ChildProcess.Output = .null,
@@ -142,8 +139,8 @@ public struct BankLauncher: Sendable {
   }
 }
 
-/// A coordinator that this process has started, with the connection to it. Invariant: the coordinator or its guardian
-/// is a child of this process, so after its exit its status is available and explains a lost connection.
+/// A coordinator that this process has started, with the connection to it. The coordinator or its guardian is a child
+/// of this process, so that its exit status can explain a lost connection.
 public final class LaunchedBank {
   /// Connection on the process's descriptor 3.
   public let connection: ControlConnection
@@ -158,8 +155,8 @@ public final class LaunchedBank {
     self.process = process
   }
 
-  /// For `lost`, waits up to ten seconds for the exit of the process, and returns `coordinatorEnded` with its
-  /// status. Returns any other error, and `lost` of a process that still runs, unchanged.
+  /// For `lost`, waits for a limited time for the exit of the process, and returns `coordinatorEnded` with its
+  /// status. Returns other errors unchanged, and `lost` if no exit was seen.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
   /// Waits for the exit of the process. Returns its status, or nil at the deadline or if waiting fails.
@@ -167,8 +164,6 @@ public final class LaunchedBank {
     Self.awaitExit(of: process, until: deadline)
   }
 
-  /// Replaces `lost` by `coordinatorEnded` with the exit status, if the process exits within ten seconds. Returns any
-  /// other error unchanged.
   static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
     guard error == .lost else { return error }
     guard let status = awaitExit(of: process, until: SystemClock.monotonic() + exitTimeout) else {

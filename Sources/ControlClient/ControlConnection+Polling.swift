@@ -1,5 +1,5 @@
-// Blocking wait of a client for a descriptor or a deadline. Invariant: after a signal, a wait continues only
-// for the remaining time.
+// Blocking wait of a client for a descriptor or a deadline.
+// Invariant: after a signal, a wait continues for the remaining time.
 import Glibc
 import Posix
 import Time
@@ -34,8 +34,8 @@ enum DescriptorPoll {
     }
   }
 
-  /// Remaining time in milliseconds, at most an hour, or -1 without a deadline. It is rounded up, so that a wait
-  /// does not end just before its deadline and spin.
+  /// Remaining time in milliseconds, limited, or -1 without a deadline. It is rounded up, so that a wait does not end
+  /// just before its deadline and spin.
   private static func milliseconds(until deadline: MonotonicTime?) -> CInt {
     guard let deadline else { return -1 }
     let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(

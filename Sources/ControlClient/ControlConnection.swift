@@ -42,7 +42,7 @@ public final class ControlConnection {
   private var lastArrival: MonotonicTime
   /// Number of the next request.
   private var nextNumber: UInt32 = 1
-  /// True after the end of the coordinator's input.
+  /// True after the end of the input.
   private var hasEnded = false
   /// Answers that were received before a write found the connection closed.
   private var bufferedMessages: [BankMessage] = []
@@ -74,7 +74,6 @@ public final class ControlConnection {
     return connection
   }
 
-  /// Sends hello, and waits for the welcome.
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
@@ -96,12 +95,11 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request, or a further part of the request `continued`, without waiting for the answer. Returns the
-  /// request's number, which its answers contain.
+  /// Sends a request, or a further part of the request `continued`, without waiting for the answer.
   /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
   /// - Parameter reportsProgress: true to receive the progress of a long request.
   /// - Parameter leavesDelayed: true if `awaitIdle` ignores delayed customers.
-  /// - Returns: number of the request, which every answer to it contains.
+  /// - Returns: number of the request, which its answers contain.
   /// - Throws: `lost`, or the refusal that the coordinator sent last, if the connection has ended; `timedOut`
   ///   if the coordinator does not read the request; `malformed` if the request does not fit into a frame, or if
   ///   the received answers are invalid or too many; `system`.
@@ -153,10 +151,9 @@ public final class ControlConnection {
     }
   }
 
-  /// Shuts down sending; the coordinator then ends the connection and the requests of this client. A coordinator
-  /// that was started to inspect a bank, or that could not open its bank, exits.
+  /// Shuts down sending; the coordinator then ends the connection.
   public func hangUp() {
-    // This fails only if the connection has already ended.
+    // A failure means that the connection has already ended.
     try? UnixSocket.shutdownWriting(socket)
   }
 }
@@ -196,7 +193,7 @@ extension ControlConnection {
     }
   }
 
-  /// Reads available input without waiting. Returns false if there is none.
+  /// Reads available input without waiting. Returns false if nothing was read.
   private func readInput() throws(ControlError) -> Bool {
     let result: ReadResult
     do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
@@ -250,8 +247,8 @@ extension ControlConnection {
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// Error for a write to a closed connection. If the coordinator's last message is a refusal, the refusal is
-  /// the error, because it explains more than `lost`. Answers before it are stored for the next call.
+  /// Error for a write to a closed connection. If the coordinator has sent a refusal, the refusal is the error,
+  /// because it explains more than `lost`. Answers before it are stored for the next call.
   private func readFinalMessage() throws(ControlError) -> ControlError {
     while try readInput() {}
     while let message = try decodeMessage() {

@@ -1,14 +1,13 @@
-// Errors of a conversation with the coordinator, except the failures that the coordinator sends as answers. The
-// caller translates the errors for users.
-// Invariant: after any of these errors the connection, if there is one, must not be used any more. The only
-// exception is a `timedOut` of a wait for an answer.
+// Errors of a conversation with the coordinator, except the failures that the coordinator sends as answers.
+// Invariant: after any of these errors the connection, if there is one, must not be used any more, except after a
+// `timedOut` of a wait for an answer.
 import BankModel
 import Posix
 import Wire
 
 /// Reason why a conversation with a coordinator failed.
 public enum ControlError: Error, Sendable, Equatable {
-  /// No process listens on the socket. `stale`: the socket's file exists, left by a coordinator that has exited.
+  /// No process listens on the socket. `stale`: the socket's file exists.
   case notOpen(socket: String, stale: Bool)
   /// The permissions of the socket or its directory do not allow this user to connect.
   case notPermitted(socket: String)
@@ -20,8 +19,7 @@ public enum ControlError: Error, Sendable, Equatable {
   case refused(Refusal)
   /// The connection ended before an expected answer.
   case lost
-  /// The connection exists, but the coordinator has not sent its welcome in time, because it is busy or hangs.
-  /// No request was sent.
+  /// The connection exists, but the coordinator has not sent its welcome in time. No request was sent.
   case noWelcome
   /// The coordinator does not answer or does not read; `what` is the missing part of the conversation, in
   /// English.
