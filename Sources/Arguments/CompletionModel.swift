@@ -1,5 +1,5 @@
 // Completions for each place of a line, and what the scripts for bash, zsh and fish share.
-// Invariant: hidden commands are not offered. The offered words come from the table.
+// Invariant: hidden commands are not offered.
 
 /// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {

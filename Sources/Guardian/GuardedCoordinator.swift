@@ -1,6 +1,5 @@
 // State of the one coordinator that is guarded: a child of this process, or an adopted process.
-// Invariant: a signal is sent only while the process is certainly this coordinator. A late signal has no
-// effect.
+// Invariant: a signal reaches this coordinator or no process.
 import Posix
 import Supervision
 import Time
@@ -56,7 +55,6 @@ struct GuardedCoordinator {
     }
   }
 
-  /// Sends a signal to the coordinator.
   func kill(_ signal: CInt) {
     switch process {
     case .started(let child): child.kill(signal)

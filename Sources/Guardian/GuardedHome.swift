@@ -1,7 +1,6 @@
-// Files of a guardian in the home directory: the lock, its socket and its log. If the home is unusable, the
-// coordinator reports that to the client that starts the bank, by the control protocol.
-// Invariant: nothing is written into a home of another user. In a home that is in use, only directories and
-// the lock are created.
+// Files of a guardian in the home directory: the lock, its socket and its log.
+// Invariant: nothing is written into a home of another user. In a home that is in use, only directories and the lock
+// are created.
 import Glibc
 import Logging
 import Posix
@@ -55,7 +54,7 @@ struct GuardedHome {
     }
   }
 
-  /// Size in bytes at which the log is rotated. A guardian logs little.
+  /// Size in bytes at which the log is rotated.
   private static let logLimit: Int64 = 1 << 20
 
   /// Time to wait for an inspection of the closed bank, and for a coordinator that still answers.
@@ -88,10 +87,9 @@ struct GuardedHome {
 
   /// Takes the lock of a home that no coordinator serves.
   ///
-  /// A lock file that was removed while the bank was open is created again by this call, and no process holds it.
-  /// Without the check of the control socket, this guardian would replace the sockets of the open bank before the
-  /// database refuses the second coordinator. If a coordinator answers, the call waits: the coordinator of an open bank
-  /// takes the new lock and is then the holder, and that of a closing bank only sends its last answers.
+  /// If the lock file was removed while the bank was open, this call creates another one, which no process holds.
+  /// Without the check of the control socket, this guardian would replace the sockets of the open bank. If a
+  /// coordinator answers, the call waits for it to take the new lock or to exit.
   private func lockUnservedHome() throws(SystemError) -> LockFile.Outcome {
     let deadline = SystemClock.monotonic() + Self.patience
     while true {
@@ -109,8 +107,8 @@ struct GuardedHome {
   }
 
   /// Restores removed files before the next coordinator is started. The previous one may have taken a new lock file,
-  /// which is free since its exit. Returns true if there is a new socket to watch. Throws if a file cannot be created,
-  /// for example because the home is gone, or if another process holds the lock.
+  /// which is free since its exit. Returns true if there is a new socket to watch. Throws if a file cannot be
+  /// created, or if another process holds the lock.
   func repair(_ equipment: GuardianResources) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
@@ -135,7 +133,7 @@ struct GuardedHome {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
     let watch = try FileIdentityWatcher(in: directories, on: loop)
     watch.expect([socket])
-    // Log rotation renames this file regularly.
+    // Log rotation renames this file.
     watch.expect([log], .any)
     try watch.remember()
     return watch

@@ -1,6 +1,6 @@
-// Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as datagrams,
-// which any process of this user could send. Messages without the coordinator's process id are ignored.
-// Invariant: the waiting messages of a coordinator are handled before its exit is judged, at most 64 of them.
+// Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as
+// datagrams, which any process of this user could send. Messages without the coordinator's process id are ignored.
+// Invariant: waiting messages of a coordinator, up to a limit, are handled before its exit is judged.
 // Errors: a coordinator that cannot be started is reported to the policy like one that has exited.
 import Glibc
 import Posix
@@ -21,8 +21,8 @@ extension Guardian {
   /// about a restart.
   public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
-      // An open pidfd always refers to the same process. The parent's id, read after the pidfd was opened, confirms
-      // that it is the process of the coordinator.
+      // An open pidfd refers to one process. The parent's id, read after the pidfd was opened, confirms that it is
+      // the process of the coordinator.
       guard let process = try ProcessHandle(pid: other.pid), CurrentProcess.parentPid == other.pid else {
         note("adopted_too_late")
         handleCoordinatorEnd(.unknown, pid: other.pid)
@@ -31,14 +31,12 @@ extension Guardian {
       try watch(.adopted(process), patience: other.patienceMilliseconds.map { .milliseconds($0) })
       note("adopted")
     } catch {
-      // The coordinator may still run, and there must never be two. So this guardian exits, and the coordinator starts
-      // another guardian.
+      // The coordinator may still run, and there must not be two, so this guardian exits.
       log?.write(event: "adopt_failed", level: .error) { $0.field("msg", error.description) }
       end = .neverOpened(.unknown)
     }
   }
 
-  /// Starts the next coordinator after the exit of the previous one.
   func restart() {
     do throws(SystemError) { try spawn(channel: nil) } catch { return couldNotStart(error) }
     note("restarted")
@@ -90,7 +88,7 @@ extension Guardian {
   /// Restores the socket and the log if they were removed. A running coordinator restores the lock itself.
   func repairHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
-    // Without its home there is no bank to guard, and the coordinator ends by itself.
+    // Without its home there is no bank to guard.
     guard !home.isGone(equipment) else { return watch.postpone() }
     do throws(SystemError) {
       try renewSocket(equipment)
@@ -166,7 +164,7 @@ extension Guardian {
       process: process, registration: registration, since: now.monotonic, stallDetector: stallDetector)
   }
 
-  /// Handles the exit of the coordinator, after the messages that it has sent before.
+  /// Handles the exit of the coordinator, after its waiting messages.
   private func handleCoordinatorExit() {
     guard let coordinator else { return }
     let end: CoordinatorExit
@@ -179,7 +177,6 @@ extension Guardian {
       peak = status.maxResidentBytes / 1024
     }
     loop.deregister(coordinator.registration)
-    // Handle the waiting messages of the coordinator before its exit.
     receiveFromCoordinator()
     let uptime = SystemClock.monotonic().since(coordinator.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
@@ -231,7 +228,7 @@ extension Guardian {
     }
   }
 
-  /// Logs that a drain was cut off. A client that has requested the drain can repeat the request.
+  /// Logs that a drain was cut off.
   private func logInterruptedDrain() {
     log?.write(event: "drain_interrupted", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
@@ -245,7 +242,7 @@ extension Guardian {
 
   // MARK: - Messages of the coordinator
 
-  /// Handles the messages that wait in the socket, at most 64 of them.
+  /// Handles the messages that wait in the socket, up to a limit.
   func receiveFromCoordinator() {
     // Bounded, because any process of this user can send datagrams.
     for _ in 0..<64 {
@@ -254,7 +251,7 @@ extension Guardian {
     }
   }
 
-  /// Handles a message of the coordinator, and forwards it to the service manager.
+  /// Handles a message of the coordinator, and forwards parts of it to the service manager.
   private func handle(_ message: ServiceMessage) {
     guard let coordinator, message.mainPid == coordinator.pid else { return }
     let now = loop.moment().monotonic
@@ -276,8 +273,7 @@ extension Guardian {
     }
     if message.isStopping {
       policy.stopping()
-      // After this message a service manager gives a process only a short time to exit. A drain requested by an
-      // operator may take hours.
+      // After STOPPING a service manager expects the exit soon, but a drain may take hours.
       if !policy.isCloseRequested { passedOn = passedOn.without("STOPPING") }
     }
     if message[Self.closedField] == Self.lost { policy.lost() }
@@ -288,8 +284,8 @@ extension Guardian {
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
   }
 
-  /// Sets the stride of the listening time to half the patience with which the coordinator is judged silent. It is
-  /// longer than the coordinator's pause between two reports, so that in an idle bank only reports wake the guardian.
+  /// Sets the stride of the listening time to half the patience with which the coordinator is judged silent. A
+  /// shorter stride would wake an idle guardian more often.
   private func trackListening(for patience: TimeSpan) { loop.trackListening(inStepsOf: patience / 2) }
 
   /// Records that a message has arrived. Any message counts as progress; a numbered report is also answered.
@@ -299,7 +295,6 @@ extension Guardian {
     self.coordinator?.hasReported = true
     trackListening(for: coordinator.stallDetector.patience)
     let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withHeartbeat(number)
-    // A coordinator that does not read the acknowledgement is not affected.
     _ = try? Datagrams.send(answer.bytes, to: home.heartbeatReplies)
   }
 

@@ -22,8 +22,8 @@ public final class Guardian {
     public var words: [String]
     /// Service manager that has started this process; nil for none.
     public var manager: ServiceNotifier?
-    /// True if a user or a service manager stays with this process. The first request to end then lets all
-    /// customers be served, and the coordinator writes to the standard error of this process.
+    /// True if a user or a service manager stays with this process. It decides which signal forwards the first
+    /// request to end, and where coordinators write standard error.
     public var isForeground: Bool
     /// True if SIGHUP is a request to end, because it comes from the terminal; false if it means to reload
     /// the configuration.
@@ -54,9 +54,9 @@ public final class Guardian {
     case restarted(pid: Int32)
   }
 
-  /// Signals that a guardian handles; they stay blocked when it ends. See ``listenToSignals()``.
+  /// Signals that a guardian handles; see ``listenToSignals()``.
   public static let signals = [SIGTERM, SIGINT, SIGHUP]
-  /// Signals for the exit of a child; they stay blocked, too. See ``reapOrphans()``.
+  /// Signals for the exit of a child; see ``reapOrphans()``.
   public static let childExitSignals = [SIGCHLD]
 
   /// The loop on which everything happens. The caller may register more descriptors on it.
@@ -91,7 +91,7 @@ public final class Guardian {
   /// Time of the guardian's own next progress report; nil while a coordinator runs, and if no reports are wanted.
   private var heartbeatAt: MonotonicTime?
 
-  /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing else.
+  /// Takes the home. If that fails, the next coordinator reports the reason.
   /// - Parameter lock: the home's lock, inherited from a coordinator that is to be adopted.
   /// - Parameter coordinator: the coordinator to adopt; nil to start one.
   /// - Throws: an error if the process cannot wait for events.
@@ -126,8 +126,8 @@ public final class Guardian {
     try SignalSource(Self.signals, on: loop) { [unowned self] report in handle(signal: report.signal) }
   }
 
-  /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead coordinators
-  /// and, as process 1, all orphans of a container. Keep the result for as long as the guardian runs.
+  /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead
+  /// coordinators and, as process 1, the orphans of a container. Keep the result for as long as the guardian runs.
   public func reapOrphans() throws(SystemError) -> SignalSource {
     let source = try SignalSource(Self.childExitSignals, on: loop) { _ in Subreaper.reapOrphans() }
     Subreaper.reapOrphans()
@@ -147,7 +147,7 @@ public final class Guardian {
     }
     try loop.runOnce(until: nextDeadline)
     if let due = coordinator?.nextJudgement, due <= loop.moment().listeningTime {
-      // Handle all messages so far, and an exit, before the silence is judged.
+      // Handle pending messages, and an exit, before the silence is judged.
       try loop.handlePendingInput()
       if let due = coordinator?.nextJudgement, due <= loop.moment().listeningTime {
         checkSilentCoordinator(at: loop.moment().listeningTime)
@@ -175,8 +175,8 @@ public final class Guardian {
     repairHome(now)
   }
 
-  /// Sends the guardian's own progress reports to the service manager while no coordinator runs. While one runs, only
-  /// the reports of the coordinator are forwarded.
+  /// Sends the guardian's own progress reports to the service manager while no coordinator runs. While one runs, its
+  /// reports are forwarded instead.
   private func sendOwnHeartbeat(_ now: MonotonicTime) {
     guard let manager = order.manager, let interval = manager.watchdog, coordinator == nil else {
       heartbeatAt = nil
@@ -192,7 +192,7 @@ public final class Guardian {
   /// Handles a signal: SIGHUP as a reload, or as a request to end from the terminal, and any other as a request to end.
   public func handle(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
-      // SIGHUP would kill a coordinator that is still starting, as a request to end would.
+      // SIGHUP would kill a coordinator that is still starting.
       isReloadPending = policy.phase == .opening
       if !isReloadPending { coordinator?.kill(SIGHUP) }
       return
@@ -211,8 +211,7 @@ public final class Guardian {
     deliverStopRequest(to: coordinator)
   }
 
-  /// Forwards the current request, if necessary by a signal. On SIGINT the coordinator serves all waiting customers, on
-  /// SIGTERM only those at a window. A branch of a shared bank that does not drain handles both like SIGTERM.
+  /// Forwards the current request, if necessary by a signal: SIGINT requests a drain, and SIGTERM does not.
   func deliverStopRequest(to coordinator: GuardedCoordinator) {
     if forwardStopRequest?(stopRequests) == true {
       isStopRequestPending = false

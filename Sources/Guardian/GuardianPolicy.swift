@@ -1,8 +1,5 @@
 // Decision about a bank whose coordinator has exited. The inputs are the coordinator's messages, its exit and times.
-// Invariant: a bank that was closed, or that the guardian was asked to close, is not opened again. A bank that never
-// opened is not opened again. A bank whose database is gone is given up.
-// Any other bank is opened again, also after a crash during a drain, with growing pauses while opening fails and up to
-// a number of failures.
+// Invariant: no further coordinator is started for a bank that never opened, was closed, or is to be closed.
 import Posix
 import Supervision
 import Time
@@ -13,7 +10,7 @@ public enum CoordinatorExit: Sendable, Equatable {
   case code(Int32)
   /// Signal that has killed the coordinator.
   case signal(Int32)
-  /// The coordinator has exited and only its parent could read the status, or no coordinator could be started.
+  /// The exit status could not be read, or no coordinator could be started.
   case unknown
 
   /// Exit code of the guardian for this end: that of the coordinator, or 128 plus the number of a signal, as in shells.
@@ -31,8 +28,7 @@ public enum GuardianOutcome: Sendable, Equatable {
   case closed
   /// The bank never opened.
   case neverOpened(CoordinatorExit)
-  /// The bank was to be closed, and its coordinator exited before it had closed the bank. No customer is lost: the next
-  /// coordinator reads them from the database.
+  /// The bank was to be closed, and its coordinator exited before it had closed the bank.
   case diedWhileClosing(CoordinatorExit)
   /// The bank could not be opened again, or its database is gone.
   case givenUp(CoordinatorExit)
@@ -94,7 +90,7 @@ public struct GuardianPolicy: Sendable {
     hasWorked(at: now)
   }
 
-  /// Records a successful opening, which is the purpose of a coordinator: failures before it are forgotten.
+  /// Records a successful opening: failures before it are forgotten.
   private mutating func hasWorked(at now: MonotonicTime) {
     history.becameReady(at: now)
     history.didWork()
@@ -104,7 +100,7 @@ public struct GuardianPolicy: Sendable {
   public mutating func stopping() { if phase != .closed { phase = .stopping } }
   /// Records that the coordinator reports everything stored and the home free.
   public mutating func closed() { phase = .closed }
-  /// Records that the database is gone: opening again would create another, empty bank.
+  /// Records that the database is gone.
   public mutating func lost() { isLost = true }
   /// Records a request to close the bank.
   public mutating func requestClose() { isCloseRequested = true }

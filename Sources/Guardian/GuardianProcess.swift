@@ -1,7 +1,7 @@
 // Guardian as a process of its own: from its command line to its exit code.
-// Invariant: descriptor 3, if it is open, is the connection of the client that wants the bank open, and is passed
-// only to the first coordinator. Descriptor 4, if it is open, is the home's lock, which the coordinator that started
-// this process holds.
+// Invariant: descriptor 3, if it is open, is the connection of the client that wants the bank open, and is passed to
+// the first coordinator. Descriptor 4, if it is open, is the home's lock, which the coordinator that started this
+// process holds.
 import Glibc
 import Posix
 

@@ -9,7 +9,7 @@ import CPostgres
 import Posix
 import Time
 
-/// Receiver of a connection's events. The loop and ``PostgresConnection/finishIteration()`` call its methods.
+/// Receiver of a connection's events.
 public protocol PostgresHandler: AnyObject {
   /// The connection is ready, and the server was checked.
   func connected(_ connection: PostgresConnection, to server: PostgresServer)
@@ -177,7 +177,7 @@ public final class PostgresConnection {
   }
 
   /// Ends the connection and notifies the handler, if the deadline has passed or if an earlier call, such as
-  /// ``send(_:_:)``, has found an error. Does nothing in all other cases.
+  /// ``send(_:_:)``, has found an error.
   public func finishIteration() {
     loop.trackListening(until: SystemClock.monotonic())
     if let pendingError { return end(pendingError) }

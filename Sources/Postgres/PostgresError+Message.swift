@@ -150,8 +150,7 @@ extension PostgresError {
   /// A colon and the message on one line; empty for an empty message.
   private func suffix(_ message: String) -> String { message.isEmpty ? "" : ": \(Self.oneLine(message))" }
 
-  /// Joins several lines and removes control characters, because texts of the server or the library may contain both.
-  /// The result has at most 400 characters.
+  /// Joins the lines of a text of the server or the library, removes control characters and limits the length.
   static func oneLine(_ message: String) -> String {
     let lines = message.split { $0.isNewline }.map { line in
       String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))

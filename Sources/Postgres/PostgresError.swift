@@ -1,6 +1,5 @@
 // Errors of the PostgreSQL client. Messages are in `PostgresError+Message.swift`.
-// Invariant: an error never contains a password. Its address is in the displayable form, and messages of the library
-// contain no password.
+// Invariant: an error contains no password. Its address is in the displayable form.
 
 /// An error with its database and its reason.
 public struct PostgresError: Error, Sendable, Hashable {
@@ -69,7 +68,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     return nil
   }
 
-  /// True if the server accepts no writes for a while, as a managed server does when its disk is nearly full.
+  /// True if the server accepts no writes now (SQLSTATE 25006).
   public var takesNoChanges: Bool { sqlState == "25006" }
 
   /// True if a retry may succeed without an intervention: for example, no server listens yet, the server is busy or
@@ -80,7 +79,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     // Conditions of the server (57P03 cannot connect now, 53300 too many connections), conflicts (40001, 40P01), and
     // connection exceptions (08).
     case .refused(let state, _):
-      // A server that accepts no writes now (25006) accepts them again later.
+      // A server that accepts no writes now (25006) may accept them later.
       ["57P", "53", "40", "08", "25006"].contains { state.hasPrefix($0) }
     default: false
     }
@@ -97,9 +96,9 @@ public struct PostgresError: Error, Sendable, Hashable {
   /// Reason of a failure to connect, derived from the message of the library.
   static func whileConnecting(message: String, needsPassword: Bool) -> Reason {
     if needsPassword { return .passwordMissing }
-    // PgBouncer uses this message for a parameter that it cannot preserve for a client; PostgreSQL does not use it.
+    // PgBouncer uses this message for a parameter that it does not support.
     if message.contains("unsupported startup parameter") { return .pooler }
-    // For a failed connection the library provides only the server's message, without SQLSTATE.
+    // For a failed connection the library provides the server's message without its SQLSTATE.
     if message.contains("session is read-only") || message.contains("is in hot standby mode") {
       return .standby
     }

@@ -1,11 +1,11 @@
 // Segments in flight on one connection in pipeline mode, in order, with their results so far. A segment is one
 // transaction: everything between two syncs.
 //
-// Invariant: every accepted segment gets its outcome once, in sending order, unless the owner is released before that.
-// `done` means that the server has reported the end of the segment without an error, and thereby its commit, unless the
-// caller has opened a transaction with BEGIN. `refused` means that the server has reported an ERROR before any commit.
-// If neither was received before the end of the connection, the outcome is `unknown`. A FATAL may follow a commit, so
-// it counts as such an end.
+// Invariant: an accepted segment gets its outcome once, in sending order, unless the owner is released before that.
+// `done` means that the server has reported the end of the segment without an error, and thereby its commit, unless
+// the caller has opened a transaction with BEGIN. `refused` means that the server has reported an ERROR before any
+// commit. If neither was received before the end of the connection, the outcome is `unknown`. A FATAL gives `unknown`
+// as well, because it may follow a commit.
 // Errors: `drain` and `send` return an error of the whole connection; the owner then calls `abandon`.
 import CPostgres
 import Time
@@ -144,8 +144,7 @@ final class PostgresPipeline {
   /// Valid address for the values of a call whose parameters are all empty.
   nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
-  /// Ends the segment that is being sent: the server commits it at this sync. Returns an error of the connection, or
-  /// nil.
+  /// Ends the segment that is being sent. Returns an error of the connection, or nil.
   private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : libraryError }
 
   /// The last error of the library, as the loss of the connection.
@@ -155,7 +154,7 @@ final class PostgresPipeline {
 
   // MARK: - Receiving
 
-  /// Reports all outcomes that the received data determines. Returns an error of the connection, or nil.
+  /// Reports the outcomes that the received data determines. Returns an error of the connection, or nil.
   func drain() -> PostgresError.Reason? {
     // Consecutive null results of the library; the first one ends a command.
     var nothings = 0
@@ -217,7 +216,7 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// Notes that the results of one command are complete. The next results belong to the next command of the segment.
+  /// Notes that the results of one command are complete.
   private func endCall() {
     guard inFlight[0].callsLeft > 0 else { return }
     inFlight[0].callsLeft -= 1

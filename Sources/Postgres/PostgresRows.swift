@@ -39,7 +39,7 @@ public struct PostgresRows: Sendable, Hashable {
     affected = Int64(count)
   }
 
-  /// Appends every row of a result of the library.
+  /// Appends the rows of a result of the library.
   mutating func append(_ result: OpaquePointer) {
     let width = PQnfields(result)
     columns = Int(width)

@@ -1,7 +1,5 @@
-// Check of a new connection: the peer must be a PostgreSQL server that this client supports. The query is in the first
-// segment of a connection, after the statement that applies the settings of the session.
-// Invariant: a pooler is detected by the pid of the server process. A pooler sends an invented pid when its client
-// connects, because it uses different server processes over time.
+// Check of a new connection: the peer must be a PostgreSQL server that this client supports.
+// Invariant: a pooler is detected by the pid of the server process, in whose place it sends an invented one.
 import CPostgres
 
 /// Version of a server, and whether commits on it wait for a standby.
@@ -11,7 +9,7 @@ public struct PostgresServer: Sendable, Hashable {
   /// True if the settings of the session make commits wait for a standby.
   public let isSynchronous: Bool
 
-  /// Oldest version with which pipelines and all statements of the bank were tested or are documented to work: 13.
+  /// Oldest supported version: 13.
   public static let minVersion: Int64 = 130_000
 
   /// Query for pid, version, standby state, synchronous replication and encoding; see ``read(_:backend:)``.

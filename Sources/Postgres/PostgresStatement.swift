@@ -1,6 +1,6 @@
 // A statement with its name and parameter types, and one call of it with values.
-// Invariant: a name identifies one text, on every connection and for the lifetime of the process. Only statements that
-// are not prepared share one name, the empty one.
+// Invariant: a name identifies one text for the lifetime of the process, except the empty name of statements that are
+// not prepared.
 
 /// A statement, which a connection prepares on the server before its first call; see ``PostgresCall/once(_:_:_:)`` for
 /// one that is not prepared.

@@ -1,6 +1,6 @@
-// Address of a database as libpq reads it, completed by the settings that this client needs for every connection.
+// Address of a database as libpq reads it, completed by the settings that this client needs.
 // Invariant: the address contains no password, and its description consists of user, hosts, ports, database and
-// service only.
+// service.
 // Errors: PostgresError. An address with a password before its host is refused before the library parses it, because
 // the library quotes text that it does not understand. A secret parameter is refused after parsing.
 import CPostgres
@@ -27,7 +27,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
   let settings: [Setting]
   /// Number of hosts in the address; 1 if it names none.
   public let hostCount: Int
-  /// Settings that every session applies before its first use.
+  /// Settings that a session applies before its first use.
   let session: SessionSettings
 
   /// Parses an address.
@@ -121,7 +121,7 @@ public struct PostgresURL: Sendable, Hashable, CustomStringConvertible {
     var defaultSettings = [
       Setting(keyword: "application_name", value: application),
       Setting(keyword: "connect_timeout", value: "5"),
-      // Detects a dead peer within four seconds, with or without data in flight.
+      // Detects a dead peer within a few seconds, with or without data in flight.
       Setting(keyword: "keepalives", value: "1"),
       Setting(keyword: "keepalives_idle", value: "1"),
       Setting(keyword: "keepalives_interval", value: "1"),

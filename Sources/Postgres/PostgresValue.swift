@@ -39,7 +39,6 @@ struct PostgresParameters {
   /// Start and length of each parameter in ``bytes``; the length is -1 for NULL.
   private(set) var cells: [(start: Int, length: Int)] = []
 
-  /// Encodes the values of one call.
   init(_ values: [PostgresValue]) {
     cells.reserveCapacity(values.count)
     for value in values {

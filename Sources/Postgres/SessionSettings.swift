@@ -1,7 +1,6 @@
 // Settings of a session that determine the meaning of statements, in one table, and the statement that applies them.
-// Invariant: every connection applies all of these settings before its first use, so that role, database, environment
-// and address have no influence on them. Errors: a refusal of one of them ends the connection, with the server's
-// message.
+// Invariant: a connection applies these settings before its first use, so that role, database, environment and
+// address do not decide them. Errors: a refusal of one of them ends the connection, with the server's message.
 
 /// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {
@@ -13,12 +12,10 @@ struct SessionSettings: Sendable, Hashable {
 
   /// True if the session must not change anything.
   var readOnly = false
-  /// Schemas for unqualified names, after `pg_catalog`. They may contain objects of other roles, so the list is
-  /// empty for the sessions of a bank.
+  /// Schemas for unqualified names, after `pg_catalog`. They may contain objects of other roles.
   var schemas: [String] = []
 
-  /// The server searches `pg_catalog` first, even if the list does not name it, and temporary objects last. A function
-  /// of another role therefore never replaces a function of the server.
+  /// The server searches `pg_catalog` first, even if the list does not name it, and temporary objects last.
   var searchPath: String {
     ((schemas.isEmpty ? ["pg_catalog"] : schemas) + ["pg_temp"]).joined(separator: ",")
   }
@@ -37,7 +34,7 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "bytea_output", value: "hex"), Setting(name: "array_nulls", value: "on"),
       Setting(name: "standard_conforming_strings", value: "on"),
       Setting(name: "transform_null_equals", value: "off"),
-      // The client has a timeout. A statement that the server ends earlier would be retried forever.
+      // The client has a timeout. A statement that the server ends earlier might be retried without end.
       Setting(name: "statement_timeout", value: "0"), Setting(name: "lock_timeout", value: "0"),
       Setting(name: "transaction_timeout", value: "0"),
       Setting(name: "idle_in_transaction_session_timeout", value: "0"),
@@ -47,8 +44,7 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "row_security", value: "off"),
       // The statements use physical positions of rows.
       Setting(name: "default_table_access_method", value: "heap"),
-      // Read-only mode is not switched off: a server sets it temporarily, for example when its disk is nearly full, and
-      // the branch waits.
+      // Read-only mode is not switched off, because a server may set it, for example when its disk is nearly full.
     ] + (readOnly ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
   }
 
@@ -58,8 +54,8 @@ struct SessionSettings: Sendable, Hashable {
       + ["statement_timeout=0"]
   }
 
-  /// Applies all settings, and restores durable commits if the role or the server has switched them off. Any other
-  /// value of `synchronous_commit`, which an operator has chosen for standbys, is kept.
+  /// Applies the settings, and restores durable commits if `synchronous_commit` is off. Any other value of
+  /// `synchronous_commit` is kept.
   var call: PostgresCall {
     let rows = settings.map { "('\($0.name)', '\($0.value)')" } + ["('synchronous_commit', \(Self.durable))"]
     return .once(

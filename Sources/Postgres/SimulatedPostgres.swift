@@ -1,5 +1,5 @@
 // Interface through which a simulation replaces PostgreSQL and its library, and the segments in flight on a simulated
-// connection. Both are unused outside a simulation.
+// connection.
 // Invariant: as in PostgresPipeline, segments get their outcomes in sending order, and none twice.
 import Time
 
@@ -37,7 +37,7 @@ package enum SimulatedServerMessage: Sendable {
 }
 
 extension PostgresServer {
-  /// A server that passes every check.
+  /// A server that passes the check of a new connection.
   package static var simulated: PostgresServer { PostgresServer(version: minVersion, isSynchronous: false) }
 }
 

@@ -1,5 +1,5 @@
 // Description of a vending machine for `ServiceClient`: its two sockets, and the state of a subscription.
-// Invariant: a subscriber receives a snapshot first, and then only later changes, or a new snapshot.
+// Invariant: a subscriber receives a snapshot before changes.
 
 import Transport
 import Wire

@@ -1,7 +1,7 @@
 // Threads that simulate: each takes the next seed until none is left or a promise is broken.
 // Invariant: of several broken histories the one with the lowest seed is reported, so that two runs over the
 // same seeds report the same one.
-// Errors: a thread that cannot be started is left out; the caller's own thread always simulates.
+// Errors: a thread that cannot be started is left out.
 import Glibc
 import Simulator
 import Synchronization

@@ -1,5 +1,4 @@
-// The simulator's executable: parses its arguments, simulates, and prints the outcome. The checker provides the text of
-// a broken promise.
+// The simulator's executable: parses its arguments, simulates, and prints the outcome.
 // Invariant: data goes to standard output, progress to standard error.
 // Errors: 1 for a broken promise, 2 for invalid arguments.
 import Arguments

@@ -1,5 +1,5 @@
 // Entry point of the simulator.
-// It passes the arguments to the program and exits with its code; it contains no logic.
+// It passes the arguments to the program and exits with its code.
 import BankctlCommands
 import Glibc
 

@@ -1,7 +1,7 @@
-// Output bytes, and the stack of the containers that can still grow. Invariant: every open container's head
-// contains its current number of entries, so there is no closing step. Only the innermost container grows, and
-// writing to an outer one closes the containers inside it permanently. The first failure is stored and empties
-// the stack, so that every later call that adds an entry to a container throws the same failure.
+// Output bytes, and the stack of the containers that can still grow. Invariant: an open container's head contains its
+// current number of entries, so there is no closing step. The innermost container grows, and writing to an outer one
+// closes the containers inside it permanently. The first failure is stored and empties the stack, so that later calls
+// that add an entry to a container throw the same failure.
 
 /// Bytes of an encoding in progress, with its open containers.
 struct CBORBuffer {
@@ -21,12 +21,10 @@ struct CBORBuffer {
   /// The first failure of the encoding; nil if there is none.
   private(set) var failure: CBOREncodingError?
 
-  /// Appends an integer.
   @inline(__always) mutating func append(unsigned value: UInt64) {
     bytes.appendHead(CBORMajor.unsigned, value)
   }
 
-  /// Appends an integer of either sign.
   @inline(__always) mutating func append(signed value: Int64) {
     if value >= 0 {
       bytes.appendHead(CBORMajor.unsigned, UInt64(bitPattern: value))
@@ -47,13 +45,10 @@ struct CBORBuffer {
     }
   }
 
-  /// Appends a Boolean.
   @inline(__always)
   mutating func append(bool value: Bool) { bytes.append(value ? CBORSimple.true : CBORSimple.false) }
-  /// Appends a null, the simple value for an absent value.
   @inline(__always) mutating func appendNull() { bytes.append(CBORSimple.null) }
 
-  /// Appends a text string.
   mutating func append(text value: String) {
     let utf8 = value.utf8
     bytes.appendHead(CBORMajor.text, UInt64(utf8.count))
@@ -61,7 +56,6 @@ struct CBORBuffer {
     if isDone == nil { bytes.append(contentsOf: utf8) }
   }
 
-  /// Appends a byte string.
   mutating func append(byteString value: [UInt8]) {
     bytes.appendHead(CBORMajor.bytes, UInt64(value.count))
     bytes.append(contentsOf: value)
@@ -95,13 +89,11 @@ struct CBORBuffer {
     bytes.appendHead(CBORMajor.unsigned, UInt64(key))
   }
 
-  /// Appends the key and the value of a field.
   mutating func append(signed value: Int64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try beginField(number, in: slot)
     append(signed: value)
   }
 
-  /// Appends the key and the value of a field.
   mutating func append(unsigned value: UInt64, for number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try beginField(number, in: slot)
     append(unsigned: value)

@@ -1,12 +1,10 @@
-// Public interface from bytes of the profile to a Swift value. Invariant: no value is made before the whole
-// input has been checked against the profile, and no input can trap. Every refusal contains the reason and the
-// offset.
+// Public interface from bytes of the profile to a Swift value.
+// Invariant: no value is made before the whole input has been checked against the profile, and no input can trap.
 
 /// Reads `Decodable` values from the CBOR profile of ``CBORProfile``.
 ///
-/// The time is at most proportional to the input's length multiplied by its nesting depth. The stack depth is
-/// limited by ``CBORLimits/maximumDepth``. A length in the input is compared with the remaining bytes before
-/// memory is allocated for it.
+/// The stack depth is limited by ``CBORLimits/maximumDepth``. A length in the input is compared with the remaining
+/// bytes before memory is allocated for it.
 public struct CBORDecoder: Sendable {
   private let limits: CBORLimits
 

@@ -1,6 +1,5 @@
-// Reasons for refusing an input, with the offset and the text. Invariant: one reason for each rule of
-// `CBORProfile`; the offset counts from the first byte of the input. The process that receives an invalid
-// message ends the connection on which the message arrived, and no other.
+// Reasons for refusing an input, with the offset and the text.
+// Invariant: the offset counts from the first byte of the input.
 
 /// Reason and offset of a refused input.
 public struct CBORDecodingError: Error, Equatable, Sendable {

@@ -1,11 +1,10 @@
-// Public interface from a Swift value to bytes of the profile. Invariant: the same value gives the same bytes if
-// its type encodes its parts in a fixed order, as all messages do, and `CBORDecoder` accepts all output. After
-// an error the caller's buffer is as long as it was before.
+// Public interface from a Swift value to bytes of the profile. Invariant: the same value gives the same bytes if its
+// type encodes its parts in a fixed order, and `CBORDecoder` accepts the output. After an error the caller's buffer
+// is as long as it was before.
 
 /// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
 ///
-/// One call makes a few small allocations and no intermediate copy: the value's bytes are appended directly to
-/// the buffer. The encoder has no state between calls.
+/// The value's bytes are appended to the buffer without an intermediate copy.
 public struct CBOREncoder: Sendable {
   /// An encoder; it has no options.
   public init() {}

@@ -1,6 +1,5 @@
-// Reasons why a Swift value cannot be written in the profile, and their texts. Invariant: each of these errors
-// is a bug in this program, usually in a message type, and never the fault of a peer. An encoder that throws an
-// error leaves the caller's buffer unchanged.
+// Reasons why a Swift value cannot be written in the profile, and their texts.
+// Such an error is usually a bug in a message type, and not the fault of a peer.
 
 /// Reason why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {

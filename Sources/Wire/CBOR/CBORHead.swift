@@ -1,5 +1,5 @@
-// Terms of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Plain data,
-// used by the readers and the writers of this directory.
+// Terms of RFC 8949, section 3: major types, the head of a data item,
+// and the set of a map's keys.
 
 /// Major type: the high three bits of the first byte of a head, not shifted (RFC 8949, section 3.1).
 enum CBORMajor {

@@ -1,9 +1,9 @@
-// Single pass over an input that checks it against the profile before any value is made. Invariant: recursion
-// is limited, and every claimed size is compared with the remaining bytes before it is used. The first broken
-// rule is thrown with its offset.
+// Single pass over an input that checks it against the profile before any value is made. Invariant: recursion is
+// limited, and a claimed size is compared with the remaining bytes before it is used. The first broken rule is thrown
+// with its offset.
 
 extension CBORInput {
-  /// Checks that the input is exactly one value of the profile.
+  /// Checks that the input is one value of the profile, with nothing after it.
   func validate(maximumDepth: Int) throws(CBORDecodingError) {
     let end = try validateItem(at: 0, depth: 0, maximumDepth: maximumDepth)
     guard end == count else { throw CBORDecodingError(.trailingBytes, at: end) }

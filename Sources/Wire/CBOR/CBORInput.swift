@@ -1,6 +1,5 @@
-// Bytes of one input, and decoding of single data items at an offset. Invariant: every access is within
-// bounds whether or not the input was validated before; offsets count from 0. A broken rule is thrown as a
-// `CBORDecodingError` with the offset of the data item.
+// Bytes of one input, and decoding of single data items at an offset. Offsets count from 0. A broken rule is thrown
+// as a `CBORDecodingError` with the offset of the data item.
 
 /// Bytes of one input, with functions that decode single data items.
 final class CBORInput {
@@ -26,7 +25,7 @@ final class CBORInput {
     bytes[(base + offset)..<(base + offset + length)]
   }
 
-  /// Reads the head at an offset, and refuses every form of a head outside the profile.
+  /// Reads the head at an offset, and refuses a head outside the profile.
   ///
   /// For major type 7 the argument is the simple value.
   @inline(__always) func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
@@ -81,7 +80,6 @@ final class CBORInput {
   @inline(__always)
   func isNull(at offset: Int) throws(CBORDecodingError) -> Bool { try byte(at: offset) == CBORSimple.null }
 
-  /// Boolean at an offset.
   func bool(at offset: Int) throws(CBORDecodingError) -> Bool {
     switch try byte(at: offset) {
     case CBORSimple.true: return true
@@ -104,7 +102,6 @@ final class CBORInput {
     throw try mismatch(expected: .integer, at: offset)
   }
 
-  /// Text at an offset.
   func text(at offset: Int) throws(CBORDecodingError) -> String {
     let content = try stringContent(major: CBORMajor.text, expected: .textString, at: offset)
     guard let text = String(validating: content, as: UTF8.self) else {
@@ -113,7 +110,6 @@ final class CBORInput {
     return text
   }
 
-  /// Bytes of a byte string at an offset.
   func byteString(at offset: Int) throws(CBORDecodingError) -> [UInt8] {
     Array(try stringContent(major: CBORMajor.bytes, expected: .byteString, at: offset))
   }
@@ -179,8 +175,7 @@ final class CBORInput {
       guard entries <= UInt64(count - head.end) else {
         throw CBORDecodingError(.countExceedsInput(entries), at: offset)
       }
-      // The sum is less than twice the square of the input's length, which a frame limits to 1.25 MiB, so it
-      // does not overflow.
+      // The sum is less than twice the square of the input's length, which a frame limits, so it does not overflow.
       pending += Int(entries) * (head.major == CBORMajor.map ? 2 : 1)
       offset = head.end + Int(length)
     }

@@ -8,8 +8,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   var codingPath: [any CodingKey] { [] }
 
-  /// The known keys of the map. This is a plain loop, because every message uses this property, and a chain of generic
-  /// collection methods would cost more than all other work on the map.
+  /// The known keys of the map. A plain loop, because a chain of generic collection methods would be slow.
   var allKeys: [Key] {
     var keys: [Key] = []
     for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
@@ -57,9 +56,8 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.value(type, at: offset)
   }
 
-  // The methods for integers are not generic. A single generic method for all widths would be called
-  // unspecialized through Codable's witness tables, with a dynamic call for every step of a conversion; `need`
-  // and `find` are specialized for each caller.
+  // The methods for integers are not generic. A generic method for all widths would be called unspecialized through
+  // Codable's witness tables, with dynamic calls for a conversion; `need` and `find` are specialized for each caller.
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try need(key) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try need(key) }

@@ -1,6 +1,6 @@
-// Translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one
-// value, or nothing for a nil of `encodeIfPresent`; no value is boxed. Calls that cannot throw, such as those
-// for nested containers, store their failure in the writer, and the next call that writes throws it.
+// Translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one value, or
+// nothing for a nil of `encodeIfPresent`. Calls that cannot throw, such as those for nested containers, store their
+// failure in the writer, and the next call that writes throws it.
 
 /// The container in which a type encodes its fields.
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {

@@ -1,7 +1,5 @@
-// Index of one map, from field numbers to the offsets of their values. Invariant: the map is scanned once, when
-// the container is opened. The sixteen lowest numbers are found without a search and without an allocation, the
-// others in a short list. A duplicate or an invalid key throws an error, although the validation has already
-// refused such an input.
+// Index of one map, from field numbers to the offsets of their values. Invariant: the map is scanned once, by the
+// initializer. Low numbers are found without a search. A duplicate or an invalid key throws an error.
 
 /// The fields of one map, by field number.
 struct CBORMap {
@@ -56,7 +54,6 @@ struct CBORMap {
     return nil
   }
 
-  /// Records the offset of a field.
   @inline(__always) private mutating func insert(_ number: UInt8, at offset: UInt32) {
     let place = Int(number & 3)
     switch number {

@@ -1,8 +1,7 @@
-// Definition of the bank's CBOR profile, and the limits of an input. Invariant: the comment on `CBORProfile`
-// and the codec agree; see the tests in `Tests/WireTests`. A limit is checked before the limited memory or stack
-// is used. A value outside the profile is never repaired: it results in a typed error.
+// Definition of the bank's CBOR profile, and the limits of an input. Invariant: a limit is checked before the limited
+// memory or stack is used. A value outside the profile results in a typed error.
 
-/// Subset of CBOR (RFC 8949) that the bank uses: one value has exactly one encoding per field order.
+/// Subset of CBOR (RFC 8949) that the bank uses: one value has one encoding per field order.
 ///
 /// ## Permitted values
 ///
@@ -41,8 +40,7 @@
 /// A reader refuses floating point, tags (including bignums), `undefined` and all other simple values,
 /// indefinite lengths, heads that are longer than needed, text that is not UTF-8, keys that are not field
 /// numbers, duplicate fields, negative integers below −2⁶³, nesting beyond ``CBORLimits/maximumDepth``, lengths
-/// and counts that the remaining bytes cannot hold, and bytes after the value. Each of these has its own case
-/// in ``CBORDecodingError/Reason``.
+/// and counts that the remaining bytes cannot hold, and bytes after the value. See ``CBORDecodingError/Reason``.
 ///
 /// A reader checks the whole input against the profile before it makes the first value. Whether an input is
 /// outside the profile therefore does not depend on the requested type.
@@ -70,7 +68,6 @@ public struct CBORLimits: Sendable, Equatable {
     self.maximumByteCount = maximumByteCount
   }
 
-  /// Depth 16 and 2³² − 2 bytes, because the frame already limits the length. The encoder has the same maximum
-  /// depth.
+  /// Depth 16 and 2³² − 2 bytes, because the frame limits the length. The encoder has the same maximum depth.
   public static let standard = CBORLimits(maximumDepth: 16, maximumByteCount: Int(UInt32.max) - 1)
 }

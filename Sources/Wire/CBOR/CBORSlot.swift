@@ -1,6 +1,6 @@
-// Position of one value to be written: Codable's `Encoder` and its single-value container. Invariant: exactly
-// three words, so that `any Encoder` holds a slot without an allocation. A second value in the same position
-// fails with `secondValue`; only the same container may be requested again.
+// Position of one value to be written: Codable's `Encoder` and its single-value container. Invariant: at most three
+// words, so that `any Encoder` holds a slot without an allocation. A second value in the same position fails with
+// `secondValue`, but the same container may be requested again.
 
 /// Position of one value in the output.
 struct CBORSlot {
@@ -75,19 +75,16 @@ extension CBORSlot: SingleValueEncodingContainer {
   func encode(_ value: Int128) throws { try append(wide: value) }
   func encode(_ value: UInt128) throws { try append(wide: value) }
 
-  /// Writes an integer as the value of this position.
   @inline(__always) private func append(signed value: Int64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(signed: value)
   }
 
-  /// Writes an unsigned integer as the value of this position.
   @inline(__always) private func append(unsigned value: UInt64) throws(CBOREncodingError) {
     try expectEmpty()
     writer.append(unsigned: value)
   }
 
-  /// Writes an integer of a 128-bit type as the value of this position.
   private func append(wide value: some BinaryInteger) throws(CBOREncodingError) {
     try expectEmpty()
     try writer.append(wide: value)

@@ -1,6 +1,5 @@
-// Iteration over the elements of an array. Invariant: the position advances only after an element was read
-// without an error; each element is read once and skipped once, so an array takes time linear in its size in
-// bytes at each depth of nesting. Reading beyond the last element throws `endOfArray`.
+// Iteration over the elements of an array. Invariant: the position advances after an element was read without an
+// error. Reading beyond the last element throws `endOfArray`.
 
 /// The container from which a type decodes the elements of an array.
 struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {

@@ -1,7 +1,6 @@
-// Translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one
-// element, in a time that does not depend on the length of the array, except at the three lengths at which the
-// array's head becomes longer. Calls that cannot throw, such as those for nested containers, store their failure
-// in the writer, and the next call throws it.
+// Translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one element. Calls
+// that cannot throw, such as those for nested containers, store their failure in the writer, and the next call that
+// writes throws it.
 
 /// The container in which a type encodes the elements of an array.
 struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {

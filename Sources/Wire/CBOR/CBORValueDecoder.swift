@@ -25,7 +25,6 @@ extension CBORValueDecoder: Decoder {
 }
 
 extension CBORValueDecoder: SingleValueDecodingContainer {
-  /// True if the value is null.
   func decodeNil() -> Bool { (try? input.isNull(at: offset)) ?? false }
   func decode(_ type: Bool.Type) throws -> Bool { try input.bool(at: offset) }
   func decode(_ type: String.Type) throws -> String { try input.text(at: offset) }

@@ -1,9 +1,8 @@
-// State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant: a
-// method that writes a key, an integer or another simple value is one access to the buffer, so Swift checks
-// exclusive access once per call. No type's own `encode(to:)` runs during an access. An error from a type's own
-// `encode(to:)` is converted to a `CBOREncodingError` and stored.
+// State shared by the containers of one encoding: the buffer, and the encoding of nested values. Invariant: no type's
+// own `encode(to:)` runs during an access to the buffer, because Swift checks exclusive access. An error from a
+// type's own `encode(to:)` is converted to a `CBOREncodingError` and stored.
 
-/// Output of one encoding, which all its containers share.
+/// Output of one encoding, which its containers share.
 final class CBORWriter {
   private var buffer = CBORBuffer()
 
@@ -12,17 +11,11 @@ final class CBORWriter {
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
   /// Number of bytes, including those that were in the caller's buffer before this encoding.
   var count: Int { buffer.bytes.count }
-  /// Writes an integer.
   func append(signed value: Int64) { buffer.append(signed: value) }
-  /// Writes an unsigned integer.
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
-  /// Writes an integer of a 128-bit type, whose value has to fit the profile.
   func append(wide value: some BinaryInteger) throws(CBOREncodingError) { try buffer.append(wide: value) }
-  /// Writes a Boolean.
   func append(bool value: Bool) { buffer.append(bool: value) }
-  /// Writes a text.
   func append(text value: String) { buffer.append(text: value) }
-  /// Writes a null, the simple value for an absent value.
   func appendNull() { buffer.appendNull() }
 
   /// Writes the key of a field. The caller has to write the value next.
@@ -30,13 +23,11 @@ final class CBORWriter {
     try buffer.beginField(try number(of: key), in: slot)
   }
 
-  /// Writes the key and the value of an integer field, the most frequent kind.
   @inline(__always)
   func append(signed value: Int64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(signed: value, for: try number(of: key), in: slot)
   }
 
-  /// Writes the key and the value of an unsigned integer field.
   @inline(__always)
   func append(unsigned value: UInt64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(unsigned: value, for: try number(of: key), in: slot)
@@ -64,11 +55,10 @@ final class CBORWriter {
     guard count > slot.start else { throw fail(.nothingEncoded(String(describing: T.self))) }
   }
 
-  /// Writes the head of an empty container at a position.
   func openContainer(_ major: UInt8, in slot: CBORSlot) { buffer.openContainer(major, in: slot) }
   /// Number of entries of an open container; 0 if it is not open.
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
-  /// Stores a failure; the first one is returned, and thrown by all later calls.
+  /// Stores a failure, unless an earlier one is stored. Returns the stored one.
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
   /// Ends the encoding. A write through a container that a type has kept fails from then on.

@@ -4,13 +4,11 @@
 // then false.
 
 extension [UInt8] {
-  /// Appends the start of every message: a map of one field, whose key is the kind, and the head of the
-  /// content's map.
+  /// Appends the start of a message: a map of one field, whose key is the kind, and the head of the content's map.
   mutating func appendHeads(kind: UInt8, fields: UInt8) {
     append(heads: 3) { $0.put(kind: kind, fields: fields) }
   }
 
-  /// Appends a field with an integer.
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
     append(heads: 2) { $0.put(field: key, value) }
   }
@@ -31,7 +29,6 @@ extension [UInt8] {
     }
   }
 
-  /// Appends a field with a byte string.
   mutating func appendField(_ key: UInt8, bytes: [UInt8]) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -46,7 +43,6 @@ extension [UInt8] {
     append(CBORMajor.map | fields)
   }
 
-  /// Appends a field with a Boolean.
   mutating func appendField(_ key: UInt8, _ value: Bool) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -67,7 +63,7 @@ extension [UInt8] {
     append(heads: 1) { $0.put(major, argument) }
   }
 
-  /// Appends at most `most` heads at once, so that the array checks its capacity once and not for every byte.
+  /// Appends at most `most` heads, so that the array checks its capacity once and not for every byte.
   @inline(__always) mutating func append(heads most: Int, _ write: (inout DirectWriter) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most * DirectWriter.longestHead) { room in
       var writer = DirectWriter(room)
@@ -87,8 +83,7 @@ struct DirectWriter {
 
   init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
 
-  /// The start of every message: a map of one field, whose key is the kind, and the head of the content's
-  /// map.
+  /// The start of a message: a map of one field, whose key is the kind, and the head of the content's map.
   @inline(__always) mutating func put(kind: UInt8, fields: UInt8) {
     put(CBORMajor.map, 1)
     put(CBORMajor.unsigned, UInt64(kind))
@@ -148,7 +143,7 @@ struct DirectReader {
     expect(CBORMajor.map | fields)
   }
 
-  /// Skips the start of every message, except the head of the content's map.
+  /// Skips the start of a message of this kind, except the head of the content's map.
   mutating func expectHeads(kind: UInt8) {
     expect(CBORMajor.map | 1)
     expect(kind)
@@ -237,8 +232,7 @@ struct DirectReader {
     return text
   }
 
-  /// Returns the bytes as text, or nil if they are not UTF-8. Most texts are short ASCII names. These need no
-  /// validation, which would be three quarters of the cost.
+  /// Returns the bytes as text, or nil if they are not UTF-8. ASCII needs no validation.
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     return String(validating: bytes, as: UTF8.self)

@@ -17,11 +17,10 @@ public enum Frame {
 
 /// Maximum length of a frame's body in bytes, for each kind of connection.
 public enum FrameLimits {
-  /// 1.25 MiB on the control socket, where a message can contain a part of a list, or a payload of 1 MiB and
-  /// its metadata.
+  /// Limit on the control socket, where a message can contain a part of a list, or a payload and its metadata.
   public static let control = 5 << 18
 
-  /// 1.25 MiB between the coordinator and a teller, where messages contain payloads and results.
+  /// Limit between the coordinator and a teller, where messages contain payloads and results.
   public static let teller = control
 }
 

@@ -1,7 +1,5 @@
-// Splits a byte stream into frames. Invariant: a length is checked by the first `next()` after its four bytes
-// have arrived, before the decoder waits for the rest of its body. Every byte is moved a bounded number of times
-// on average, however many frames one read returns. After a refusal the decoder stays failed: it drops its data
-// and throws the same error again.
+// Splits a byte stream into frames. Invariant: a length is checked before the decoder waits for the rest of its body.
+// After a refusal the decoder stays failed: it drops its data and throws the same error again.
 
 /// Splits a byte stream into the bodies of frames.
 ///
@@ -79,8 +77,8 @@ public struct FrameDecoder: Sendable {
   /// Number of bytes that no call of ``next()`` has returned.
   public var bufferedByteCount: Int { buffer.count - consumed }
 
-  /// Drops the returned bytes once they are at least half of the buffer. A call therefore never moves more
-  /// bytes than it drops.
+  /// Drops the returned bytes once they are at least half of the buffer, so that a call does not move more bytes than
+  /// it drops.
   private mutating func compact() {
     if consumed == buffer.count {
       if buffer.capacity > Self.retainedCapacity {

@@ -1,13 +1,9 @@
-// Contract of messages in frames: a Codable value with an optional fast path to its bytes and back. Invariant:
-// the fast path writes the same bytes as `CBOREncoder`, and reads the same value as `CBORDecoder`. Unusual
-// messages take the slow path, which is Codable. The fast path throws no errors; the slow path refuses invalid
-// input with reason and offset.
-// Messages for peers that may use lines instead of frames also implement `readLine` and `appendLine`.
+// Contract of messages in frames: a Codable value with an optional fast path to its bytes and back.
+// Invariant: the fast path writes the same bytes as `CBOREncoder`, and reads the same value as `CBORDecoder`.
 
 /// One message of a connection.
 ///
-/// `Codable` defines the bytes. The few messages exchanged for each customer also have a fast path that does not
-/// use `Codable`, because `Codable` takes several microseconds per message, more than all other handling.
+/// `Codable` defines the bytes. Frequent messages also have a fast path, because `Codable` is slower.
 public protocol FrameMessage: Codable {
   /// Appends the message's bytes, without a frame, by the fast path.
   ///

@@ -1,6 +1,5 @@
-// Splits a byte stream into lines. Invariant: a line that is too long is refused by the first `next()` after the
-// limit is exceeded. On average every byte is scanned and moved a bounded number of times, whatever the size of the
-// reads. After a refusal the decoder stays failed: it drops its data and throws the same error again.
+// Splits a byte stream into lines. Invariant: a line that is too long is refused when the limit is exceeded. After a
+// refusal the decoder stays failed: it drops its data and throws the same error again.
 
 /// Reason for refusing a line before parsing it.
 public enum LineError: Error, Equatable, Sendable {

@@ -1,6 +1,5 @@
-// Encodes a message, and its values, as a line in an output buffer. Invariant: a call appends a whole line or
-// nothing. The line is ASCII if all its strings are, has no space outside a string, and no newline before its
-// last byte.
+// Encodes a message, and its values, as a line in an output buffer.
+// Invariant: a call appends a whole line or nothing. A line has no newline before its last byte.
 
 /// Writes messages as lines into an output buffer.
 public struct LineEncoder: Sendable {

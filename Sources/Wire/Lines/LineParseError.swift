@@ -1,6 +1,5 @@
-// Reasons for refusing a line, with the offset and a text for the author of the worker. Invariant: the offset
-// counts from 0 at the start of the line. The coordinator ends the connection on which an invalid line arrived,
-// and no other.
+// Reasons for refusing a line, with the offset and a text for the author of the worker.
+// Invariant: the offset counts from 0 at the start of the line.
 
 /// Reason and offset of a refused line.
 public struct LineParseError: Error, Equatable, Sendable {

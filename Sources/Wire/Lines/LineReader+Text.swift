@@ -1,5 +1,5 @@
-// Strings of a line. Invariant: the reader checks a string completely when it scans the string, including every
-// escape. The content is decoded only on request, so a string that is skipped needs no memory.
+// Strings of a line. Invariant: the reader checks a string, including its escapes, when it scans the string. The
+// content is decoded on request, so a string that is skipped needs no memory.
 
 import JSON
 

@@ -1,5 +1,5 @@
-// Reader of one line of JSON (RFC 8259). After a check of its UTF-8 the line is parsed in a single pass and
-// without a tree, because a worker may send tens of thousands of lines per second.
+// Reader of one line of JSON (RFC 8259). After a check of its UTF-8 the line is parsed in a single pass and without a
+// tree, because a worker may send many lines per second.
 // Invariant: any input gives a value or a typed fault with its offset. The nesting is limited, and therefore
 // the stack. The value of an unknown key is skipped, but checked as strictly as any other value. A known key
 // must not occur twice, because JSON parsers differ in which of the two values they use.
@@ -136,7 +136,7 @@ struct LineReader {
     return withBytes(of: text) { LineKey.of($0) }
   }
 
-  /// The key at an offset, truncated to 64 bytes, for an error message; empty if there is no valid string.
+  /// The key at an offset, truncated, for an error message; empty if there is no valid string.
   func keyName(at begin: Int) -> String {
     var copy = self
     copy.position = begin
@@ -197,8 +197,8 @@ struct LineReader {
     return exact
   }
 
-  /// Consumes a number. Returns it rounded down to an integer and clamped to 0 … 100. A number with an exponent
-  /// is refused if it is longer than 64 bytes.
+  /// Consumes a number. Returns it rounded down to an integer and clamped to 0 … 100. A long number with an exponent
+  /// is refused.
   mutating func percent(_ word: LineKey) throws(LineParseError) -> UInt8 {
     let begin = position
     guard position < bytes.count, bytes[position] == UInt8(ascii: "-") || bytes[position] &- 0x30 <= 9 else {

@@ -21,7 +21,6 @@ public enum MessageEncoding: Sendable, Hashable {
 
 /// Maximum length of a line in bytes, without the newline.
 public enum LineLimits {
-  /// 8 MiB between the coordinator and a worker. A payload of 1 MiB takes 6 MiB if every byte of it is escaped,
-  /// and the result of a worker may be as long.
+  /// Limit between the coordinator and a worker. A payload may take six times its length, because of escapes.
   public static let worker = 8 << 20
 }

@@ -1,12 +1,10 @@
-// The tail of an answer: everything after the number of the request. All receivers of an answer get the same tail,
-// so it is encoded once. The frame of each client gets the number of the client's request and a copy of the tail.
-// Answers of the coordinator and of the services have the same shape. Invariant: the frame has the same bytes
-// as that of `FrameEncoder`; tests compare them. Errors: FrameEncodingError.
+// The tail of an answer: everything after the number of the request. The receivers of an answer get the same tail, so
+// it is encoded once. The frame of each client gets the number of the client's request and a copy of the tail.
+// Invariant: the frame has the same bytes as that of `FrameEncoder`. Errors: FrameEncodingError.
 
 import BankModel
 
-/// The bytes after the number of the request in an answer to a subscription. They are the same for all subscribers, so
-/// they are encoded once.
+/// The bytes after the number of the request in an answer to a subscription. They are the same for all subscribers.
 public enum AnswerTail {
   /// Length in bytes of what precedes the tail if the number is 0: the heads of the message and of the reply,
   /// and the number.
@@ -27,7 +25,7 @@ public enum AnswerTail {
     buffer.appendField(3, true)
   }
 
-  /// Encodes the tail of any answer of the coordinator with Codable.
+  /// Encodes the tail of an answer of the coordinator with Codable.
   public static func bytes(of answer: ControlAnswer) throws(FrameEncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
     try append(tailOf: BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), to: &buffer)

@@ -1,8 +1,7 @@
-// Snapshot of a whole bank for screens: the answer to `board`, sent at most twenty times a second. Invariant:
-// the size of a frame is bounded for any size of the bank. Each frame is complete, except for the history, which
-// only the first frame of a subscription contains, so a client may skip later frames. Times are milliseconds, since
-// 1970 for points in time; rates are thousandths of a customer per second. Like a status, a frame may count changes
-// that are not on disk yet.
+// Snapshot of a whole bank for screens: the answer to `board`. Times are milliseconds, since 1970 for points in time;
+// rates are thousandths of a customer per second. A frame may count changes that are not on disk yet.
+// Invariant: the size of a frame is bounded for any size of the bank. A frame is complete, except for the history,
+// which the first frame of a subscription contains, so a client may skip later frames.
 
 import BankModel
 import Time
@@ -24,7 +23,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var counts: BoardCounts
   /// Rates of issued tickets and of served customers.
   public var rates: BoardRates
-  /// The services of a status report, at most ``servicesAtMost``.
+  /// The services, at most ``servicesAtMost``.
   public var services: [BoardService]
   /// The first waiting customers by ticket number, over all lines, at most ``waitingAtMost``.
   public var waiting: [BoardWaiting]
@@ -32,11 +31,11 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var serving: [BoardServing]
   /// The latest events, the oldest first, at most ``eventsAtMost``.
   public var events: [BoardEvent]
-  /// All windows and all outside workers, at most ``windowsAtMost``.
+  /// Windows and outside workers, at most ``windowsAtMost``.
   public var windows: [BoardWindow]
   /// Number of rows omitted from some of the lists.
   public var hidden: BoardOmittedRows
-  /// Served customers before the subscription; nil in all frames but the first of a subscription.
+  /// Served customers before the subscription; nil in later frames of a subscription.
   public var history: BoardHistory?
   /// The branches of a shared bank, including this one, at most ``branchesAtMost``; nil for a bank with a
   /// database in its home.
@@ -91,8 +90,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
 public struct BoardCoordinator: Codable, Sendable, Equatable {
   /// Process id.
   public var pid: Int32
-  /// Number of starts of the coordinator on this home. A change means that the coordinator's process was
-  /// replaced.
+  /// Number of starts of the coordinator on this home.
   public var generation: Int64
   /// Time of opening, in milliseconds since 1970.
   public var openedAt: Int64
@@ -126,8 +124,8 @@ public struct BoardCounts: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case issued = 1, waiting, delayed, serving, served, cancelled, dead }
 }
 
-/// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or since
-/// the coordinator opened if that time is shorter. In an idle bank frames are sent until all rates are zero.
+/// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or since the
+/// coordinator opened if that time is shorter.
 public struct BoardRates: Codable, Sendable, Equatable {
   /// Finished customers, without cancelled ones.
   public var servedSecond, servedTenSeconds, servedTenMinutes: Int64
@@ -162,7 +160,7 @@ public struct BoardOmittedRows: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case services = 1, waiting, serving, windows }
 }
 
-/// Served customers per interval of six seconds, over the last ten minutes and the current interval.
+/// Served customers per interval, over the last ten minutes and the current interval.
 public struct BoardHistory: Codable, Sendable, Equatable {
   /// Start of the current interval, in milliseconds since 1970.
   public var since: Int64

@@ -9,8 +9,7 @@ public struct BoardService: Codable, Sendable, Equatable {
   public var service: ServiceName
   /// True if the service is paused: no customers are assigned.
   public var paused: Bool
-  /// Reason why the service paused itself; nil if an operator has paused it, or if the file with the reason was
-  /// lost.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if the reason is unknown.
   public var pauseReason: String?
   /// Number of windows that are open or being opened.
   public var windows: Int
@@ -115,16 +114,15 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   public var generation: Int64
   /// State of the process.
   public var state: WorkerState
-  /// Assigned tickets, at most ``ticketsAtMost``. The first one is being served, or was assigned first.
+  /// Assigned tickets, at most ``ticketsAtMost``.
   public var tickets: [Int64]
   /// Start of the first of these assignments, in milliseconds since 1970; nil if no customer is assigned.
   public var since: Int64?
-  /// Customers served at the window, and replacements of its process, since the bank opened.
+  /// Customers served at the window, and replacements of its process.
   public var served, restarts: Int64
   /// Resident memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// True if no process is started at this window any more, because too many of them have exited or could not
-  /// start.
+  /// True if no process is started at this window any more, because too many have exited or could not start.
   public var isFailed: Bool?
   /// Exit of the last process at the window; nil if none has exited.
   public var lastExit: ExitReport?
@@ -191,7 +189,7 @@ public struct BoardEvent: Codable, Sendable, Equatable {
   public var ticket: Int64?
   /// The last of several ticket numbers; nil for a single ticket.
   public var last: Int64?
-  /// Service of the ticket; nil for `issued`, `cancelled` and `reset`.
+  /// Service of the ticket.
   public var service: ServiceName?
   /// Name of the window.
   public var window: String?

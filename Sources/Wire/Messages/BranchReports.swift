@@ -5,7 +5,7 @@ import BankModel
 
 /// One branch of a shared bank.
 public struct BranchReport: Codable, Sendable, Equatable {
-  /// Number of the branch, from 1. A number is never reused.
+  /// Number of the branch, from 1.
   public var number: Int64
   /// Name with which the branch joined the bank.
   public var name: String
@@ -28,8 +28,7 @@ public struct BranchReport: Codable, Sendable, Equatable {
   public var commits: Int64
   /// True for the branch that sent the answer.
   public var isThis: Bool
-  /// Waiting or delayed customers that need the stock of this branch, so that no other branch can serve them;
-  /// nil for none.
+  /// Waiting or delayed customers that need the stock of this branch; nil for none.
   public var juices: Int64?
 
   /// Maximum number of branches in one answer.

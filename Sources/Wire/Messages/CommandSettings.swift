@@ -1,6 +1,5 @@
 // Settings of a runner for its commands: program, limits, timeout, and the meaning of exits.
-// Invariant: the settings are the same for every customer of a service. The assignment contains the customer's
-// data.
+// Invariant: the settings do not depend on the customer, whose data is in the assignment.
 
 import BankModel
 

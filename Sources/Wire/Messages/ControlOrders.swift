@@ -1,9 +1,9 @@
-// Contents of the larger requests on the control socket. Decoding checks only the form: the coordinator
-// checks ranges and limits before it acts.
+// Contents of the larger requests on the control socket. Decoding checks the form.
+// The coordinator checks ranges and limits before it acts.
 
 import BankModel
 
-/// Request to add customers with the same properties. Service, amount and account are drawn at random if they are nil.
+/// Request to add customers with the same properties.
 public struct EnqueueParameters: Codable, Sendable, Equatable {
   /// Number of customers, 1 … `Limits.customersPerCommand`.
   public var count: Int64
@@ -62,8 +62,8 @@ public struct EnqueueList: Codable, Sendable, Equatable {
 
   /// Maximum number of customers in one part.
   public static let partLimit = 2_000
-  /// Maximum size of one part in bytes, measured by ``EnqueueEntry/weight``, so that every part fits into a
-  /// frame. A part with a single customer may be larger.
+  /// Maximum size of one part in bytes, measured by ``EnqueueEntry/weight``, so that it fits into a frame. A part
+  /// with a single customer may be larger.
   public static let partWeight = 1 << 20
 
   /// True if this customer fits into a part of a list that has `count` customers with a total size of `weight` bytes.
@@ -78,7 +78,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
-/// One customer of a list. The client has made all random draws already.
+/// One customer of a list. The client has made the random draws.
 public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// Requested service.
   public var service: ServiceName

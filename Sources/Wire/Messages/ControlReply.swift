@@ -1,4 +1,4 @@
-// Answers of the coordinator on the control socket. Every answer contains the number of its request, and a flag
+// Answers of the coordinator on the control socket. An answer contains the number of its request, and a flag
 // that is true if another answer to that request follows.
 
 import BankModel
@@ -52,8 +52,8 @@ public struct ControlReply: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 
-/// All answers of the coordinator. Large, rare ones are indirect, because the size of an enumeration is that of
-/// its largest case, and the frequent answers are copied often.
+/// Answers of the coordinator. Large, rare ones are indirect, because the size of an enumeration is that of its
+/// largest case.
 public enum ControlAnswer: Sendable, Equatable {
   /// The request failed. With a few exceptions (see ``Failure/Code``), nothing was changed.
   case failure(Failure)
@@ -75,7 +75,7 @@ public enum ControlAnswer: Sendable, Equatable {
   case requeued(Int64)
   /// Progress of a long request.
   case progress(ProgressReport)
-  /// The bank has closed; the coordinator then ends the connection.
+  /// The bank has closed.
   indirect case stopped(StoppedReport)
   /// Result of an audit.
   indirect case audit(AuditReport)

@@ -60,8 +60,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case processChanged = "other_process"
     /// The request needs a shared bank, but this bank has its database in its home; `subject` is the request.
     case requiresSharedStore = "not_shared"
-    /// The lease of the branch has run out, and other branches have rescued its customers. The branch serves no
-    /// customers until it has joined the bank again.
+    /// The lease of the branch has run out, so that other branches may have rescued its customers.
     case leaseLost = "lease_lost"
     /// A shared bank does not support the request; `subject` is the request or empty.
     case unsupportedWithSharedStore = "not_in_shared_bank"
@@ -74,8 +73,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// that work. `subject` is the request; `detail` is the window and the ticket number of the work.
     case fromOwnWork = "from_own_work"
 
-    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
-    /// for the same condition. Messages contain the raw value, which never changes.
+    /// Name of the code outside of messages, such as in JSON errors. Messages contain the raw value, which must not
+    /// change.
     public var name: String {
       switch self {
       case .damaged: "database_damaged"
@@ -186,7 +185,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var lost, duplicated: Int64
   /// Difference between debits and credits, in won.
   public var ledgerDifference: Int64
-  /// All violations of the invariants, one sentence each.
+  /// Violations of the invariants, one sentence each.
   public var problems: [String]
   /// Difference between the stock and its ledger, in pieces; nil if there is no stock.
   public var stockDifference: Int64?

@@ -7,7 +7,7 @@ import BankModel
 public enum ClientMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Every message after the hello.
+  /// A message after the hello.
   case request(ControlRequest)
 
   /// Field number of each kind of message.
@@ -34,16 +34,15 @@ extension ClientMessage: Codable {
 
 /// A request with its number.
 public struct ControlRequest: Codable, Sendable, Equatable {
-  /// Number chosen by the client; every answer contains it.
+  /// Number chosen by the client; its answers contain it.
   public var number: UInt32
   /// Content of the request.
   public var command: ControlCommand
-  /// True if the client wants to receive the progress of `reset` or `requeueDead`: answers `progress` with
-  /// `more`. Nil, as from an older build, means false. Other long requests always send their progress.
+  /// True if the client wants to receive the progress of `reset` or `requeueDead`: answers `progress` with `more`.
+  /// Nil, as from an older build, means false.
   public var reportsProgress: Bool?
-  /// True if the answer to `receipts` is only the first non-empty part of the list, and `more` means that the
-  /// list has further parts. The client requests the next part when it has space. Nil means false. Only a
-  /// coordinator that inspects a database, such as the reader process of a bank, supports this field.
+  /// True if the answer to `receipts` is only the first non-empty part of the list, and `more` means that the list
+  /// has further parts. Nil means false. A coordinator that inspects a database supports this field.
   public var onePart: Bool?
   /// True if `awaitIdle` ignores delayed customers. Nil means false.
   public var leavesDelayed: Bool?
@@ -59,13 +58,12 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, command, reportsProgress, onePart, leavesDelayed }
 }
 
-/// All requests to the coordinator.
+/// Requests to the coordinator.
 public enum ControlCommand: Sendable, Equatable {
-  /// Returns the state of the bank, at once. Answer: `status`.
+  /// Returns the state of the bank. Answer: `status`.
   case status
-  /// Subscribes to the state of the bank: one status at once, and others after changes and while the business time
-  /// runs, at most ten a second. Answers: `status` with `more`, until the connection ends. A slow reader does not
-  /// receive every status.
+  /// Subscribes to the state of the bank: a status, and others after changes and while the business time runs.
+  /// Answers: `status` with `more`, until the connection ends. A slow reader does not receive every status.
   case watch
   /// Waits until the process of every window has reported `ready`, or cannot be started now. Answer: `status`,
   /// or `failure`.
@@ -98,7 +96,7 @@ public enum ControlCommand: Sendable, Equatable {
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
   /// Cancels a customer that has no receipt: waiting, delayed, at a window, or a dead letter. Answer: `ticket`.
-  /// Refused if `day` is not the current day, because the number now belongs to another customer.
+  /// Refused if `day` is not the current day, because the number may now belong to another customer.
   case cancel(Int64, day: Int64? = nil)
   /// Returns a dead letter to its line. Answer: `ticket`. `day` has the same meaning as in `cancel`.
   case requeue(Int64, day: Int64? = nil)
@@ -111,7 +109,7 @@ public enum ControlCommand: Sendable, Equatable {
   case reload
   /// Closes the bank. Answers: `progress` with `more`, then `stopped`. With ``StopParameters/noWait``, `status`.
   case stop(StopParameters)
-  /// Checks all invariants. Answer: `audit`.
+  /// Checks the invariants. Answer: `audit`.
   case audit
   /// Returns the sums of the ledger. Answer: `ledger`.
   case ledger
@@ -121,9 +119,8 @@ public enum ControlCommand: Sendable, Equatable {
   /// There is no answer to the withdrawal. The withdrawn request is answered with `failure` `withdrawn`, or as
   /// usual if it is too late to withdraw it.
   case withdraw(UInt32)
-  /// Subscribes to snapshots of the bank for a screen: one at once, and one after changes, at most twenty a
-  /// second. Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
-  /// does not receive every snapshot.
+  /// Subscribes to snapshots of the bank for a screen: one, and others after changes. Answers: `board` with `more`,
+  /// until the connection ends or the request is withdrawn. A slow reader does not receive every snapshot.
   case board
   /// Kills the process of a window with SIGKILL, if generation and process id are still those that the client
   /// has read in a status or a board. Answer: `status`, or `failure` `other_process` if the window now has
@@ -133,8 +130,8 @@ public enum ControlCommand: Sendable, Equatable {
   case cancelAll(TicketSelection)
   /// Returns several dead letters as ``requeue(_:day:)`` does. Answer: `selection`.
   case requeueAll(TicketSelection)
-  /// Starts the web server, or ends it for nil. A running server that satisfies the request keeps running.
-  /// Answer: `status`, whose workers include the web server.
+  /// Starts the web server, or ends it for nil. A running server that satisfies the request keeps running. Answer:
+  /// `status`.
   case web(WebServerSettings?)
   /// Returns the branches of a shared bank. Answer: `branches`, or `failure` `not_shared`.
   case branches

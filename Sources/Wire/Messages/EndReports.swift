@@ -96,10 +96,8 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var sentAway: Int64?
   /// Branches of a shared bank that have customers that no other branch can serve; nil for none.
   public var branches: [BranchReport]?
-  /// Number of the branch if `served` counts only this branch of a shared bank. This is so while other branches
-  /// are open, and if the day has ended and the counts of all branches are unknown. While other branches are
-  /// open, `waiting` counts the customers that this branch returns. Nil if the counts are those of the whole
-  /// bank, and for a bank with a database in its home.
+  /// Number of the branch if `served` counts only this branch of a shared bank, for example because other branches
+  /// are open. Nil if the counts are those of the whole bank, and for a bank with a database in its home.
   public var branch: Int64?
 
   public init(

@@ -1,6 +1,5 @@
-// Fast path for requests that add customers with the same properties, and for their answers. Invariant: the
-// bytes equal those of the Codable conformances; tests compare them. A method that returns nil or false selects
-// the slow path.
+// Fast path for requests that add customers with the same properties, and for their answers. Invariant: the bytes
+// equal those of the Codable conformances. A method that returns nil or false selects the slow path.
 
 import BankModel
 

@@ -1,6 +1,6 @@
 // First messages on any connection: role, protocol version and build of the sender.
-// Invariant: the numbered fields of `Refusal`, and of the `Hello` of every role except a worker, never change, in
-// any version of the protocol, because a program of another version must still understand them.
+// Invariant: the numbered fields of `Refusal`, and of the `Hello` of a role other than worker, must not change,
+// because a program of another protocol version must still understand them.
 
 /// Protocol version of this build. Raise it with every change that an older program would misunderstand. A new
 /// key that an older program may skip needs no new version.
@@ -34,8 +34,8 @@ public struct Hello: Codable, Sendable, Equatable {
   public var build: String
   /// Role of the sender.
   public var role: PeerRole
-  /// A worker's offer; nil for other roles. It is stored by reference, because several enumerations of messages
-  /// have a hello, and a larger hello would enlarge all their messages.
+  /// A worker's offer; nil for other roles. It is stored by reference, because a larger hello would enlarge the
+  /// enumerations of messages that contain it.
   public var offer: WorkerOffer? { indirectOffer?.value }
   private var indirectOffer: Indirect<WorkerOffer>?
 
@@ -56,7 +56,7 @@ public struct Hello: Codable, Sendable, Equatable {
   /// Field numbers of a hello without an offer.
   private enum BaseKeys: Int, CodingKey { case version = 1, build, role }
 
-  /// Only a worker's hello contains an offer. All other hellos keep their original shape.
+  /// A worker's hello may contain an offer. Other hellos keep their original shape.
   public func encode(to encoder: any Encoder) throws {
     if role == .worker {
       var map = encoder.container(keyedBy: CodingKeys.self)
@@ -136,8 +136,7 @@ struct OptionalValue<Value: Codable>: Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// The kind of a message, which is its only field, except for an optional field `addition`. Throws for no known kind,
-  /// and for several.
+  /// The kind of a message, which is its only field, except for an optional field `addition`.
   ///
   /// - Parameter addition: field that may occur beside the kind.
   /// - Throws: an error if a message has no known kind, or several. Unknown field numbers are ignored.

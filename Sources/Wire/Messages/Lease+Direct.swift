@@ -1,6 +1,6 @@
-// Fast path for the messages that most customers cause: the assignment to a teller, its acknowledgement, recall,
-// progress and result. Invariant: the bytes equal those of the Codable conformances; tests compare them. A method
-// that returns nil or false selects the slow path.
+// Fast path for frequent messages: the assignment to a teller, its acknowledgement, recall, progress and result.
+// Invariant: the bytes equal those of the Codable conformances. A method that returns nil or false selects the slow
+// path.
 
 import BankModel
 

@@ -1,7 +1,6 @@
-// Ledger in answers to clients: sums by account, and the last movements of one account. Amounts are whole won.
-// Both sides of every transfer are included, so the sum of all balances is zero. A sum may exceed 64 bits, the
-// size of an integer in this protocol. The row then contains the sum twice: as a clamped integer, and as
-// decimal digits. A peer that reads only the integer still understands the row.
+// Ledger in answers to clients: sums by account, and the last movements of one account. Amounts are whole won. A sum
+// may exceed 64 bits, the size of an integer in this protocol. The row then contains the sum twice: as a clamped
+// integer, and as decimal digits. A peer that reads only the integer still understands the row.
 
 import BankModel
 

@@ -6,8 +6,7 @@ import BankModel
 import JSON
 
 extension MessageToTeller {
-  /// Appends a message to a worker as a line. Appends nothing for a message that only tellers of this build
-  /// receive.
+  /// Appends a message to a worker as a line. Appends nothing for a message without a line form.
   public func appendLine(to buffer: inout [UInt8]) {
     switch self {
     case .assignWork(let order): order.append(to: &buffer)

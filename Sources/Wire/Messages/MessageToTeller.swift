@@ -88,8 +88,8 @@ public struct TellerSettings: Codable, Sendable, Equatable {
   public var logsCustomers: Bool
   /// Path of the stock service's socket, for a worker that uses the stock; nil for others.
   public var stockSocket: String?
-  /// Description of each customer's command; nil if there is none. It is stored by reference, because a teller
-  /// copies its settings for every customer.
+  /// Description of each customer's command; nil if there is none. It is stored by reference, so that a copy of the
+  /// settings is cheap.
   public var command: CommandSettings? {
     get { commandSettings?.value }
     set { commandSettings = newValue.map { Indirect($0) } }
@@ -137,9 +137,8 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var amount, account: Int64
   /// Name of the ordered article; nil for none.
   public var itemName: String?
-  /// Unique key of the customer, the same in every attempt: its order name at the stock, and the `BANK_KEY` of
-  /// a command. Nil if the work neither uses the stock nor receives a payload. Without a key, the order name at
-  /// the stock consists of the day and the ticket number.
+  /// Unique key of the customer, the same in every attempt: its order name at the stock, and the `BANK_KEY` of a
+  /// command. Nil if the work needs none.
   public var order: OrderID?
   /// Payload, if the work needs it; nil for none.
   public var payload: [UInt8]?

@@ -16,8 +16,7 @@ public struct MoveParameters: Codable, Sendable, Equatable {
 
 /// Number of rows of a kind, before and after a move.
 public struct MovedRows: Codable, Sendable, Equatable {
-  /// Kind of rows: `days`, `tickets`, `receipts`, `results`, `shortages`, `attempts`, `keys`, `waiting`,
-  /// `delayed`, `dead`, `payloads`.
+  /// Kind of rows, such as `days` or `tickets`.
   public var name: String
   /// Number of rows in the database of the home, and in the shared database.
   public var before, after: Int64

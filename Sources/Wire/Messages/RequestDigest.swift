@@ -1,7 +1,7 @@
-// Digest of a request for tickets: two requests with the same key are the same request if their digests are
-// equal. The digest covers the request and never random draws: a client that repeats `enqueue 5 --key k` makes
-// the same request, although it draws other customers. Invariant: the digest of a request never changes,
-// because it is stored on disk.
+// Digest of a request for tickets: two requests with the same key are the same request if their digests are equal.
+// The digest covers the request and not the random draws: a client that repeats `enqueue 5 --key k` makes the same
+// request, although it draws other customers. Invariant: the digest of a request never changes, because it is stored
+// on disk.
 
 import BankModel
 
@@ -40,7 +40,7 @@ struct RequestDigest {
   }
 
   /// Adds the due time or the delay as the client has requested it, so that a request with a delay has the same
-  /// digest when it is repeated a minute later. Without both, nothing is added.
+  /// digest when it is repeated later. Without both, nothing is added.
   private mutating func add(dueAt: Int64?, delay: Int64?) {
     if let dueAt {
       add(byte: 2)
@@ -74,7 +74,7 @@ extension EnqueueParameters {
   ///
   /// - Parameter service: number of the service; nil if the service is drawn.
   public func digest(for service: Service?) -> Int64 {
-    // A seed that the user has not chosen differs in every request. A seed has no effect if nothing is drawn.
+    // A seed that the user has not chosen may differ in a repetition. A seed has no effect if nothing is drawn.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
       count: count, service: service, priority: priority, amount: amount, account: account,

@@ -21,7 +21,7 @@ extension MessageToTeller: RefusingMessage {}
 public enum ServiceClientMessage<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Every message after the hello.
+  /// A message after the hello.
   case request(Request)
 
   /// Field numbers of the kinds of message.
@@ -81,7 +81,7 @@ extension ServiceServerMessage: AnswerMessage {
 
 /// A request with its number.
 public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
-  /// Number chosen by the client; every answer contains it.
+  /// Number chosen by the client; its answers contain it.
   public var number: UInt32
   /// Name of the request, under which a change takes effect only once; nil for none.
   public var order: OrderID?
@@ -114,8 +114,8 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   typealias CodingKeys = ReplyKeys
 }
 
-// These keys are outside the generic types, so that all services use the same types of keys. Generic types of
-// keys were looked up at run time for every message, which made a query 3 % slower.
+// These keys are outside the generic types, because generic types of keys would be looked up at run time for each
+// message.
 
 /// Field numbers of the kinds of a ``ServiceClientMessage``.
 private enum ServiceClientMessageKind: Int, CodingKey { case hello = 1, request }

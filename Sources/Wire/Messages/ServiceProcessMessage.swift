@@ -11,8 +11,8 @@ public enum ServiceProcessMessage: Sendable, Equatable {
   case ready
   /// The service cannot start or cannot continue; the process exits.
   case failed(Failure)
-  /// The answer to the check with this number, or ``progress``, or ``worked``. The loop that does the work sends
-  /// an answer, after all earlier messages.
+  /// The answer to the check with this number, or ``progress``, or ``worked``. The loop that does the work sends an
+  /// answer.
   case beat(Int64)
   /// Identity of the service's database, and the last opening of the bank that is stored in it. A service with a
   /// database sends this before `ready`, and after it has stored the opening of ``SupervisorMessage/bank(_:)``.

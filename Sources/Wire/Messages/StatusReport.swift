@@ -19,10 +19,9 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
-  /// The configured services. `run`, and services that are not configured any more, are included only if they have
-  /// windows, unfinished customers, or customers served today.
+  /// The services. Unused ones that the configuration does not name may be left out.
   public var services: [ServiceReport]
-  /// All windows, outside workers and service processes.
+  /// Windows, outside workers and service processes.
   public var workers: [WorkerReport]
   /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
@@ -101,8 +100,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var waiting, serving, served: Int64
   /// True if the service is paused: no customers are assigned.
   public var paused: Bool
-  /// Reason why the service paused itself; nil if an operator has paused it, or if the file with the reason was
-  /// lost.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if the reason is unknown.
   public var pauseReason: String?
 
   public init(
@@ -140,8 +138,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var served: Int64
   /// Resident memory of the process, in KiB; 0 if unknown.
   public var residentKilobytes: Int64
-  /// True if no process is started any more, because too many of them have exited or could not start, or because a
-  /// service cannot use its database. `state` is then `stopped`.
+  /// True if no process is started any more, because too many have exited or could not start, or because a service
+  /// cannot use its database.
   public var isFailed: Bool?
   /// Exit of the last process at this window; nil if none has exited, and for a worker without a window.
   public var lastExit: ExitReport?

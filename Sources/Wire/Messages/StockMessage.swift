@@ -1,5 +1,5 @@
-// Messages from a client to the stock service. Decoding checks only the form. The stock service checks names,
-// amounts and limits, and answers with a failure.
+// Messages from a client to the stock service. Decoding checks the form.
+// The stock service checks names, amounts and limits, and answers with a failure.
 
 import BankModel
 
@@ -9,14 +9,14 @@ public typealias StockMessage = ServiceClientMessage<StockRequest>
 /// A request to the stock service with its number.
 public typealias StockRequest = ServiceRequest<StockCommand>
 
-/// All requests to the stock service.
+/// Requests to the stock service.
 public enum StockCommand: Sendable, Equatable {
   /// Returns the fruits, the juices and their recipes.
   case assortment
   /// Returns a snapshot of the stock.
   case querySnapshot
-  /// Subscribes to the stock. The service sends a snapshot and every later change. For a position in its present
-  /// ledger, it sends only the changes after that position, unless there are too many.
+  /// Subscribes to the stock. The service sends a snapshot and later changes. For a position in its present ledger,
+  /// it sends the changes after that position instead, unless there are too many.
   case follow(StockPosition?)
   /// Takes all amounts or nothing; needs an order name. Pieces that have expired on the day `today` are not
   /// taken; nil for the service's day.
@@ -29,7 +29,7 @@ public enum StockCommand: Sendable, Equatable {
   case change(ItemAmount, LotDates?)
   /// Discards all lots that expired before a day; nil for the service's day.
   case discardExpired(today: DayNumber?)
-  /// Checks all invariants.
+  /// Checks the invariants.
   case audit
   /// Returns at most `limit` answered orders, sorted by name, that follow `after`; nil starts with the first.
   case orders(after: OrderID?, limit: Int64)

@@ -1,4 +1,4 @@
-// Answers of the stock service. Every answer contains the number of its request, and a flag that is true if
+// Answers of the stock service. An answer contains the number of its request, and a flag that is true if
 // another answer to that request follows.
 
 import BankModel
@@ -9,7 +9,7 @@ public typealias StockServiceMessage = ServiceServerMessage<StockResult>
 /// An answer of the stock service with the number of its request.
 public typealias StockReply = NumberedReply<StockResult>
 
-/// All answers of the stock service.
+/// Answers of the stock service.
 public enum StockResult: Sendable, Equatable {
   /// The request failed, and nothing was changed.
   case failure(StockFailure)
@@ -89,8 +89,8 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case slowConsumer = "too_slow"
 
-    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
-    /// for the same condition. Messages contain the raw value, which never changes.
+    /// Name of the code outside of messages, such as in JSON errors. Messages contain the raw value, which must not
+    /// change.
     public var name: String {
       switch self {
       case .unknownItem: "no_such_item"
@@ -133,7 +133,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   public var items, orders, changes: Int64
   /// Difference between the stock and its ledger, in pieces.
   public var difference: Int64
-  /// All violations of the invariants, one English sentence each.
+  /// Violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The violations as kinds and their values, in the same order; nil for none, and from an older service.
   public var messageDetails: [MessageDetail]?

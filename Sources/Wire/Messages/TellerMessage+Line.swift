@@ -1,7 +1,7 @@
 // Lines of a worker, decoded as the messages that a teller sends in frames. `LineReader` checks the rules of
 // JSON.
-// Invariant: every line gives a fault, or a message with numbers in their ranges and bounded texts. A result
-// that is too long is truncated and never refused. `null` is equivalent to leaving out an optional key.
+// Invariant: a line gives a fault, or a message with numbers in their ranges and bounded texts. A result that is too
+// long is truncated and not refused. `null` is equivalent to leaving out an optional key.
 
 import BankModel
 import Time
@@ -68,14 +68,12 @@ extension LineReader {
     return LineParseError(.unknownKind(keyName(at: copy.position)), at: copy.position)
   }
 
-  /// Parses the content of `ready`.
   fileprivate mutating func ready() throws(LineParseError) -> TellerMessage {
     var members = try open(.ready)
     while try next(&members) != nil { try skipValue() }
     return .ready
   }
 
-  /// Parses the content of `returned`.
   fileprivate mutating func returned() throws(LineParseError) -> Lease {
     var members = try open(.returned)
     var keys = LeaseKeys()
@@ -85,7 +83,6 @@ extension LineReader {
     return try keys.lease(in: members, self)
   }
 
-  /// Parses the content of `done`.
   fileprivate mutating func done() throws(LineParseError) -> TellerMessage {
     var members = try open(.done)
     var keys = LeaseKeys()
@@ -114,7 +111,6 @@ extension LineReader {
     }
   }
 
-  /// Parses the content of `failed`.
   fileprivate mutating func failed() throws(LineParseError) -> TellerMessage {
     var members = try open(.failed)
     var keys = LeaseKeys()
@@ -138,7 +134,6 @@ extension LineReader {
       lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
   }
 
-  /// Parses the content of `beat`.
   fileprivate mutating func beat() throws(LineParseError) -> TellerMessage {
     var members = try open(.beat)
     var keys = LeaseKeys()
@@ -158,7 +153,6 @@ extension LineReader {
     return .progressed(lease, WorkProgress(percent: part, text: text))
   }
 
-  /// Parses the content of `hello`.
   fileprivate mutating func hello() throws(LineParseError) -> Hello {
     var members = try open(.hello)
     var version: Int64?
@@ -189,7 +183,6 @@ extension LineReader {
   /// Maximum number of bytes kept of a worker's build name.
   private static let longestBuild = 200
 
-  /// Parses the list of services in a hello.
   private mutating func services(_ word: LineKey) throws(LineParseError) -> [ServiceName] {
     let begin = position
     guard isAt(UInt8(ascii: "[")) else { throw wanted(word, "a list of names") }

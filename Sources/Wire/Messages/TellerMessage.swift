@@ -1,6 +1,6 @@
-// Messages from a teller or another worker to the coordinator. Rule of the conversation: every `assign` or
-// `assignWork` is answered by exactly one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of
-// these answers requests the next customer. `ready` requests the first customer.
+// Messages from a teller or another worker to the coordinator. Rule of the conversation: an `assign` or `assignWork`
+// is answered by one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of these answers requests
+// the next customer. `ready` requests the first customer.
 
 import BankModel
 
@@ -8,7 +8,7 @@ import BankModel
 public enum TellerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// The teller has opened its log and requests its first customer.
+  /// The teller requests its first customer.
   case ready
   /// The work of this lease is done; requests the next customer.
   case done(Lease)

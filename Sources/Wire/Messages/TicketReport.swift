@@ -26,14 +26,14 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var dueAt: Int64?
   /// Name of the window, while the customer is served.
   public var window: String?
-  /// All attempts, in order. In lists, a dead letter has its last attempt, and other tickets have none.
+  /// The attempts, in order. Lists omit most of them.
   public var attempts: [AttemptReport]
   /// The receipt of a finished ticket.
   public var receipt: ReceiptReport?
   /// Name of the ordered article; nil for none.
   public var itemName: String?
-  /// Number of customers of the service finished on the current day, without cancelled ones. A waiting client sees
-  /// from this number that the line advances. Nil in lists, if unknown, and from an older coordinator.
+  /// Number of customers of the service finished on the current day, without cancelled ones. Nil in lists, if
+  /// unknown, and from an older coordinator.
   public var servedOfService: Int64?
   /// Payload; nil if there is none, in lists, and once there is a receipt.
   public var payload: [UInt8]?
@@ -41,7 +41,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var progress: WorkProgress?
   /// Attempts that count towards the service's `max_attempts`; nil for none, and for a finished ticket.
   public var counted: Int32?
-  /// Number of ended attempts, only in lists, which omit most attempts themselves; nil for none.
+  /// Number of ended attempts, in lists; nil for none.
   public var tried: Int32?
 
   public init(
@@ -147,8 +147,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var shortages: [Shortage]?
   /// Result of the work; nil for none.
   public var result: WorkResult?
-  /// Key of the customer, the same in every attempt; a command received it as `BANK_KEY`. Nil if the receipt has
-  /// no result.
+  /// Key of the customer, the same in every attempt; a command received it as `BANK_KEY`. Nil if it is not reported.
   public var key: String?
   /// Branch of a shared bank that wrote the receipt; nil for a bank with a database in its home.
   public var branch: Int64?

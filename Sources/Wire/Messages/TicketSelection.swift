@@ -1,5 +1,5 @@
-// Selections of several tickets: for a list, and for one operation on all of them. Decoding checks only the
-// form. The coordinator checks ranges and limits.
+// Selections of several tickets: for a list, and for one operation on all of them.
+// Decoding checks the form. The coordinator checks ranges and limits.
 
 import BankModel
 

@@ -1,5 +1,5 @@
 // Messages from a client to a vending machine, on the customers' socket and on the manager's. Decoding checks
-// only the form. The machine checks names, amounts and limits, and answers with a failure.
+// the form. The machine checks names, amounts and limits, and answers with a failure.
 
 import BankModel
 
@@ -19,15 +19,15 @@ public enum VendingSide: Sendable, Equatable {
   case manager
 }
 
-/// All requests to a vending machine. The kinds of the manager's requests start with 33.
+/// Requests to a vending machine.
 public enum VendingCommand: Sendable, Equatable {
   /// Returns a snapshot of the machine.
   case querySnapshot
-  /// Subscribes to the machine, which sends a snapshot and every later change.
+  /// Subscribes to the machine, which sends a snapshot and later changes.
   case follow
   /// Returns purchases after a position in the ledger, oldest first.
   case history(PurchasePage)
-  /// Returns only the balance. This works without the stock service.
+  /// Returns the balance. The stock service is not needed.
   case balance
   /// Inserts money; needs an order name.
   case insert(Won)
@@ -39,13 +39,13 @@ public enum VendingCommand: Sendable, Equatable {
   case add(AddedDrinks)
   /// Removes drinks, the earliest to expire first; needs an order name.
   case remove(ItemAmount)
-  /// Returns every product with its lots.
+  /// Returns the products with their lots.
   case stock
   /// Returns the products and lots that have expired.
   case expired
   /// Discards all expired pieces; needs an order name.
   case discardExpired
-  /// Checks all invariants.
+  /// Checks the invariants.
   case audit
 
   /// Field number of each kind of request.

@@ -1,4 +1,4 @@
-// Answers of a vending machine. Every answer contains the number of its request, and a flag that is true if
+// Answers of a vending machine. An answer contains the number of its request, and a flag that is true if
 // another answer to that request follows.
 
 import BankModel
@@ -9,7 +9,7 @@ public typealias VendingServiceMessage = ServiceServerMessage<VendingResult>
 /// An answer of a vending machine with the number of its request.
 public typealias VendingReply = NumberedReply<VendingResult>
 
-/// All answers of a vending machine.
+/// Answers of a vending machine.
 public enum VendingResult: Sendable, Equatable {
   /// The request failed; see ``VendingFailure``.
   case failure(VendingFailure)
@@ -90,8 +90,8 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case slowConsumer = "too_slow"
 
-    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
-    /// for the same condition. Messages contain the raw value, which never changes.
+    /// Name of the code outside of messages, such as in JSON errors. Messages contain the raw value, which must not
+    /// change.
     public var name: String {
       switch self {
       case .unknownProduct: "no_such_product"
@@ -146,7 +146,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var purchases, unfinished: Int64
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won
-  /// All violations of the invariants, one English sentence each.
+  /// Violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The violations as kinds and their values, in the same order; nil for none, and from an older machine.
   public var messageDetails: [MessageDetail]?

@@ -1,12 +1,12 @@
-// Data that a vending machine publishes: its products with their quantities, its balance, its purchases. The
-// manager receives the lots, a customer only the quantities.
+// Data that a vending machine publishes: its products with their quantities, its balance, its purchases.
+// The manager receives the lots, a customer the quantities.
 
 import BankModel
 
 /// One lot of a product.
 public struct LotReport: Codable, Sendable, Equatable {
-  /// Production date and last day of sale; nil for pieces that were added to the stock without dates, which
-  /// never expire.
+  /// Production date and last day of sale; nil for pieces that were added to the stock without dates, which do not
+  /// expire.
   public var dates: LotDates?
   /// Number of pieces.
   public var quantity: Quantity
@@ -101,8 +101,8 @@ public struct VendingSnapshot: Codable, Sendable, Equatable {
   public var balance, availableBalance: Won
   /// The day used to determine which pieces have expired.
   public var today: DayNumber
-  /// Every product, in display order. Only those with expired pieces in the answer to `expired`, and none in the
-  /// answer to `balance`.
+  /// The products, in display order: those with expired pieces in the answer to `expired`, and none in the answer to
+  /// `balance`.
   public var products: [ProductReport]
   /// Number of purchases of each product. Products that were never bought are left out.
   public var sales: [SalesReport]

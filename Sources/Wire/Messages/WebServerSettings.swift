@@ -1,12 +1,12 @@
-// Request to the coordinator about the web server. Decoding checks only the form. The coordinator checks the
-// port, and the characters of the host name.
+// Request to the coordinator about the web server. Decoding checks the form.
+// The coordinator checks the port, and the characters of the host name.
 
 /// Settings of the web server.
 public struct WebServerSettings: Codable, Sendable, Equatable {
   /// Requested port; if it is taken, the server tries the following ones. Nil for the port of a running server
   /// that satisfies the rest of the request, or else the default.
   public var port: Int64?
-  /// True if the web server only shows the bank and refuses every change.
+  /// True if the web server shows the bank and refuses changes.
   public var isReadOnly: Bool
   /// True if a page may kill the process of a window.
   public var hasChaos: Bool

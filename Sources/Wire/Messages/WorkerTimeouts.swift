@@ -1,5 +1,5 @@
-// Contents of messages to and from a worker, which may be of any build: offer, timeouts, assignment, progress.
-// Invariant: an assignment contains everything that a worker needs about a customer.
+// Contents of messages to and from a worker, which may be of any build:
+// offer, timeouts, assignment, progress.
 
 import BankModel
 
@@ -34,7 +34,7 @@ public struct WorkerTimeouts: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case leaseMilliseconds = 1, beatMilliseconds }
 }
 
-/// Assignment of one customer to a worker, with all that the worker needs: ticket, payload, key, deadline.
+/// Assignment of one customer to a worker: ticket, payload, key, deadline.
 public struct WorkItem: Codable, Sendable, Equatable {
   /// Business day, and ticket number.
   public var day, ticket: Int64
