@@ -127,8 +127,8 @@ extension CommandTable {
     command(at: path)?.summary ?? commands(below: path).first?.group ?? ""
   }
 
-  /// Spellings of all options with a value, each once, in any command. A script needs them to skip a value
-  /// before it has found the command.
+  /// Spellings of the options with a value of all commands, each once. A script needs them to skip a value before it
+  /// has found the command.
   var spellingsWithValue: [String] {
     var spellings: [String] = []
     for option in allGlobalOptions + commands.flatMap(\.options) where option.takesValue {
@@ -148,8 +148,8 @@ extension CommandTable {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }
 
-  /// The options of commands with a value, each with the path of its command and its offer. After them, every spelling
-  /// follows once without a path, for lines on which the option precedes the command.
+  /// The offers for the values of options, by command. After them, each spelling follows once without a path, for
+  /// lines on which the option precedes the command.
   var optionOffers: [(path: String?, spellings: [String], offer: CompletionOffer)] {
     var offers: [(path: String?, spellings: [String], offer: CompletionOffer)] = []
     for command in commands where !command.isHidden {

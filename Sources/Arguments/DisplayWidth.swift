@@ -34,7 +34,7 @@ public enum DisplayWidth {
     }
   }
 
-  /// Blocks whose characters take two columns: Hangul, CJK, Kana, full-width forms, pictographs.
+  /// Blocks whose characters count as two columns: Hangul, CJK, Kana, full-width forms, pictographs.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F,  // Hangul letters at the start of a syllable
     0x2E80...0x303E,  // CJK radicals and punctuation

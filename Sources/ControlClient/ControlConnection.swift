@@ -1,8 +1,8 @@
-// Client side of one connection to a coordinator: hello, numbered requests, numbered answers. Invariant: every
-// wait has a deadline, unless the caller passes nil. A pause within a frame is limited by `stall`. While the
-// client sends a large request it also reads answers, so the two ends cannot block each other.
-// Errors: ControlError. After an error the connection must not be used any more, except after a `timedOut` of a
-// wait for an answer.
+// Client side of one connection to a coordinator: hello, numbered requests, numbered answers. Invariant: a wait has a
+// deadline, unless the caller passes nil. A pause within a frame is limited by `stall`. While the client sends a
+// large request it also reads answers, so that the two ends do not block each other.
+// Errors: ControlError. After an error the connection must not be used any more, except after a `timedOut` of a wait
+// for an answer.
 import BankModel
 import Posix
 import Time

@@ -1,8 +1,7 @@
 // Guardian of one coordinator at a time: starts or adopts it, receives its messages, and starts the next one
 // according to the policy. It holds the lock of the home, so that no other process takes the lock between two
 // coordinators.
-// Invariant: there is never more than one coordinator under a guardian, and none is started before the exit
-// of the previous one was seen.
+// Invariant: a guardian has at most one coordinator, and starts none before the exit of the previous one was seen.
 // Errors: a coordinator that cannot be started counts as one that exited before it was ready.
 import Glibc
 import Logging

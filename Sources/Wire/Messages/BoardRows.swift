@@ -118,7 +118,7 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   public var tickets: [Int64]
   /// Start of the first of these assignments, in milliseconds since 1970; nil if no customer is assigned.
   public var since: Int64?
-  /// Customers served at the window, and replacements of its process.
+  /// Customers served at the window, and replacements of its process, as counted by this coordinator.
   public var served, restarts: Int64
   /// Resident memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?

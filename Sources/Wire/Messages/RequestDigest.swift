@@ -1,7 +1,7 @@
 // Digest of a request for tickets: two requests with the same key are the same request if their digests are equal.
 // The digest covers the request and not the random draws: a client that repeats `enqueue 5 --key k` makes the same
-// request, although it draws other customers. Invariant: the digest of a request never changes, because it is stored
-// on disk.
+// request, although it draws other customers. Invariant: the digest of a request must not change, because it is
+// stored on disk.
 
 import BankModel
 

@@ -132,9 +132,9 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var state: WorkerState
   /// Ticket being served, or one of several; nil for none.
   public var ticket: Int64?
-  /// Replacements of the process since the bank opened.
+  /// Replacements of the process, as counted by this coordinator.
   public var restarts: Int64
-  /// Customers served at this window since the bank opened; 0 for a service process.
+  /// Customers served by this worker, as counted by this coordinator; 0 for a service process.
   public var served: Int64
   /// Resident memory of the process, in KiB; 0 if unknown.
   public var residentKilobytes: Int64

@@ -68,7 +68,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
 
 /// One attempt at a customer.
 public struct AttemptReport: Codable, Sendable, Equatable {
-  /// Name of the window; empty if unknown. The process is then unknown, too.
+  /// Name of the window; empty if unknown.
   public var window: String
   /// Generation of the process at the window, and its process id.
   public var generation, pid: Int32
