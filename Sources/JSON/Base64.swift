@@ -1,7 +1,5 @@
 // Base64 with padding (RFC 4648, section 4), for byte strings in JSON.
-// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of its first
-// invalid character or, if its length is wrong and each character is one of the alphabet or padding, the position
-// after its end.
+// Invariant: a sequence of bytes has one text. Any other text is refused, with the position of the error.
 
 /// Base64 encoder and decoder.
 public enum Base64 {
@@ -23,7 +21,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Encodes bytes, and appends the text to a buffer.
+  /// Appends the text of these bytes to a buffer.
   public static func append(_ bytes: [UInt8], to buffer: inout [UInt8]) {
     buffer.reserveCapacity(buffer.count + (bytes.count + 2) / 3 * 4)
     let letters = alphabet.utf8Start
@@ -48,7 +46,7 @@ public enum Base64 {
     return try decoded.get()
   }
 
-  /// Decodes a text in a buffer; see the overload for a string.
+  /// Decodes a text in a buffer, with padding and without line breaks.
   public static func decode(_ letters: UnsafeBufferPointer<UInt8>) throws(Fault) -> [UInt8] {
     guard letters.count % 4 == 0 else {
       throw Fault(place: firstInvalidPosition(in: letters) ?? letters.count + 1)
@@ -78,7 +76,7 @@ public enum Base64 {
     return bytes
   }
 
-  /// Position from 1 of the first character that is neither of the alphabet nor padding; nil if there is none.
+  /// Position from 1 of the first character that is neither of the alphabet nor padding; nil for none.
   private static func firstInvalidPosition(in letters: UnsafeBufferPointer<UInt8>) -> Int? {
     letters.firstIndex { value(of: $0) == nil && $0 != padding }.map { $0 + 1 }
   }

@@ -1,6 +1,5 @@
-// Parser of a JSON document into a tree, such as a configuration, a payload or a request of a page. Foundation's
-// decoder is not used because it would add three megabytes to the coordinator, and because it does not report
-// line numbers and duplicate keys.
+// Parser of a JSON document into a tree. Foundation's decoder is not used, because it would make the coordinator larger
+// and does not report line numbers and duplicate keys.
 // Invariant: the nesting is limited, and with it the depth of the stack.
 
 /// Parser of a whole JSON document.
@@ -20,7 +19,6 @@ public struct JSONReader {
     return node
   }
 
-  /// Parses the next value of any kind.
   private mutating func value(depth: Int) throws(JSONFault) -> JSONNode {
     scanner.skipSpace()
     let begin = scanner.line
@@ -35,7 +33,6 @@ public struct JSONReader {
     return JSONNode(content: content, line: begin)
   }
 
-  /// Parses an object, which is next.
   private mutating func object(depth: Int) throws(JSONFault) -> [JSONNode.Member] {
     guard depth <= Self.maximumDepth else { throw scanner.fault(.tooDeep) }
     try scanner.take(UInt8(ascii: "{"))
@@ -46,7 +43,6 @@ public struct JSONReader {
     return members
   }
 
-  /// Parses an array, which is next.
   private mutating func array(depth: Int) throws(JSONFault) -> [JSONNode] {
     guard depth <= Self.maximumDepth else { throw scanner.fault(.tooDeep) }
     try scanner.take(UInt8(ascii: "["))
@@ -58,15 +54,14 @@ public struct JSONReader {
   }
 }
 
-/// A JSON document as a tree in which every value has its line number, for error messages. Invariant: the
-/// members of an object have the order of the document, with every occurrence of a duplicate key, and a number
-/// keeps its digits.
+/// A JSON document as a tree. Its values have line numbers, for error messages. The members of an object have the order
+/// of the document and include duplicate keys; a number keeps its digits.
 public struct JSONNode: Sendable, Equatable {
   /// A value of one of the six kinds of JSON.
   public enum Content: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// The number as text, as written in the document, so that it is not rounded.
+    /// The number as written in the document, so that it is not rounded.
     case number(String)
     case string(String)
     case array([JSONNode])

@@ -1,5 +1,5 @@
 // Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, and only whitespace after the value.
-// Invariant: any input gives a value or a typed fault with its position. No function of this file is recursive.
+// Invariant: any input gives a value or a typed fault with its position.
 
 /// Error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
@@ -15,7 +15,7 @@ public struct JSONFault: Error, Sendable, Hashable {
     case badEscape
     /// A number such as `01`, `-.5` or `1.`.
     case badNumber
-    /// Arrays and objects are nested more than 32 deep. Only ``JSONReader`` throws this fault.
+    /// Arrays and objects are nested too deep for ``JSONReader``.
     case tooDeep
     case trailing
   }
@@ -138,7 +138,7 @@ public struct JSONScanner {
 
   // MARK: Numbers
 
-  /// Parses a number. Returns its text as written, so that it is not rounded.
+  /// Parses a number. Returns its text, so that it is not rounded.
   public mutating func number() throws(JSONFault) -> String {
     let begin = position
     if next == UInt8(ascii: "-") { position += 1 }

@@ -1,6 +1,5 @@
-// Encoder of JSON strings (RFC 8259). Invariant: any text becomes one valid JSON string without a line feed, in
-// UTF-8. ASCII control characters are escaped, including DEL, because a terminal that prints the text could
-// interpret them.
+// Encoder of JSON strings (RFC 8259). Invariant: any text becomes a valid JSON string without a line feed, in UTF-8.
+// ASCII control characters, including DEL, are escaped, because a terminal could interpret them.
 
 /// Encoder of JSON strings.
 public enum JSONText {
@@ -22,6 +21,5 @@ public enum JSONText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Hexadecimal digits.
   private static let digits = Array("0123456789abcdef".utf8)
 }

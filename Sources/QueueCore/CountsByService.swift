@@ -1,9 +1,8 @@
-// Number of customers per service, in an array that ends with the highest service that was counted.
-// Invariant: no count is negative. Removing a customer of a service without counted customers changes nothing.
+// Tally of customers by service.
+// Removing a customer of a service whose count is 0 changes nothing.
 
 import BankModel
 
-/// Number of customers per service.
 struct CountsByService: Sendable, Equatable {
   /// Counts by the index of the service; services beyond the end have 0.
   private(set) var counts: [Int64] = []
@@ -11,13 +10,11 @@ struct CountsByService: Sendable, Equatable {
   /// Number of counted customers of a service; 0 if none was counted.
   subscript(service: Service) -> Int64 { service.index < counts.count ? counts[service.index] : 0 }
 
-  /// Adds `count` customers of a service.
   mutating func add(_ count: Int64 = 1, of service: Service) {
     while counts.count <= service.index { counts.append(0) }
     counts[service.index] += count
   }
 
-  /// Adds the counts of another tally.
   mutating func add(_ others: CountsByService) {
     for (index, count) in others.counts.enumerated() where count > 0 { add(count, of: Service(index: index)) }
   }

@@ -1,12 +1,10 @@
-// List of customers by number, over all lines and states. Each line is read in pieces, and the pieces are merged, so
-// that the cost depends on the limit, the lines and the rejected customers, and not on the length of the queue.
-// Invariant: every listed customer is in one of the requested states, and is listed once.
+// List of customers by number, over all lines and states. The lines are read in pieces and merged, so that a short list
+// usually does not read the whole queue.
 
 import BankModel
 
 extension QueueReader {
-  /// Returns customers in the given states with tickets above `ticket`, in the order of their tickets over all lines,
-  /// at most `limit`.
+  /// Returns customers in the given states with tickets above `ticket`, in the order of their tickets over all lines.
   ///
   /// - Parameters:
   ///   - states: stored states: waiting, delayed, dead. Other states are ignored.
@@ -30,7 +28,6 @@ extension QueueReader {
     return found.compactMap { walks[$0.line].seen[$0.ticket] }
   }
 
-  /// Lines that have customers in this state.
   private func lines(in state: CustomerState) throws(StoreError) -> [Line] {
     var lines: [Line] = []
     var cursor: TicketCursor?
@@ -42,7 +39,6 @@ extension QueueReader {
   }
 }
 
-/// Iterator over the customers of one line.
 private final class LineIterator {
   /// Number of customers per read.
   private static let piece = 64
@@ -50,7 +46,7 @@ private final class LineIterator {
   private let store: any QueueReader
   private let state: CustomerState
   private let line: Line
-  /// Number of the last customer that was returned or rejected. The next read continues after this number.
+  /// Number of the last customer that was returned or rejected.
   private var last: TicketNumber
   /// Customers that were read, and neither returned nor rejected yet.
   private var piece: ArraySlice<StoredCustomer> = []
@@ -79,13 +75,12 @@ private final class LineIterator {
     }
   }
 
-  /// Reads the next customers of the line from the store.
   private func read() {
     do throws(StoreError) {
       let cursor = TicketCursor(state: state, line: line, after: last)
       let found = try store.customers(in: state, after: cursor, limit: Self.piece)
       piece = found.prefix { $0.customer.line == line }
-      // If the read has returned fewer customers of this line than requested, the line has no more.
+      // Fewer customers of this line than requested: the line has no more.
       isOver = piece.count < Self.piece
     } catch {
       (failure, isOver) = (error, true)

@@ -1,14 +1,12 @@
-// Counters of the day, which the queue restores after a crash together with its customers.
-// Invariant: the counters are saved in the transaction of the changes that they count, so counters and issued customers
-// agree on disk.
+// Counters of the business day. Invariant: they are saved in the transaction of the changes that they count, so that
+// after a crash they agree with the stored customers.
 
 import BankModel
 import Time
 
 /// Counters of the current business day.
 ///
-/// Invariant on disk: `issued = waiting + delayed + dead + served + cancelled`. Customers at a window count as waiting
-/// here.
+/// Invariant: `issued = waiting + delayed + dead + served + cancelled`. Customers at a window count as waiting.
 public struct DayCounters: Sendable, Equatable {
   /// The current business day, from 1.
   public var day: BusinessDay
@@ -37,7 +35,7 @@ public struct DayCounters: Sendable, Equatable {
   /// compared with times stored after it.
   public var clockSteps: Int64
 
-  /// Creates the counters of a new day. Pauses and clock steps continue to apply on later days.
+  /// Creates the counters of a new day.
   public init(day: BusinessDay, openedAt: WallTime, paused: [Bool]? = nil, clockSteps: Int64 = 0) {
     self.day = day
     self.openedAt = openedAt
@@ -75,6 +73,6 @@ public struct DayCounters: Sendable, Equatable {
 
   /// Number of customers in line or at a window, over all lines.
   public var waitingInAll: Int64 { waiting.total }
-  /// True if every ticket of the day has its receipt, so that the day can be closed.
+  /// True if no customer waits, is served, is delayed or is a dead letter, so that the day can be closed.
   public var isFinished: Bool { waitingInAll == 0 && delayed == 0 && dead == 0 }
 }

@@ -1,20 +1,17 @@
 // Customers of the queue that are delayed after a failure or ordered for later. The first customers by due time are
 // in memory, the others only in the store.
 //
-// Invariants: every customer in memory is at or before `horizon`, by due time and number. Every customer that is only
-// in the store is after `horizon`. So no customer in the store is due before a customer in memory that is due by the
-// wall clock, and the capacity limits memory, not the number of customers.
+// Invariants: a customer in memory is at or before `horizon`, by due time and number. A customer that is only in the
+// store is after `horizon`. So the capacity limits memory, not the number of customers.
 //
-// Customers are due by two clocks. A customer that was ordered for later is due by the wall clock and is never served
-// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock. If it
-// is read from the store, its delay is computed from its stored due time. The wall clock may have been set back by
-// then, so this delay is limited to the longest pause. The number of attempts distinguishes the two kinds: a delayed
-// customer without attempts was ordered for later, and one with attempts counts as failed.
+// Customers are due by two clocks. A customer that was ordered for later is due by the wall clock, and is not served
+// earlier if the clock is set back. A failed customer is delayed by the monotonic clock. If it is read from the store,
+// its delay is computed from its stored due time and limited to the longest pause, because the wall clock may have been
+// set back. A delayed customer without attempts was ordered for later; one with attempts counts as failed.
 
 import BankModel
 import Time
 
-/// Delayed customers of the queue: the first ones by due time, and the number of the others.
 struct DelayedCustomers: Sendable {
   /// Maximum time between readings of the wall clock while a customer in memory waits for a time of this clock, because
   /// the clock may be set forward.
@@ -37,11 +34,11 @@ struct DelayedCustomers: Sendable {
   private var newcomers: DelayedNewcomers
   /// Newcomers of transactions in flight, the oldest first.
   private var sealed: [DelayedNewcomers] = []
-  /// Maximum number of customers in memory, temporarily up to twice this number.
+  /// Maximum number of customers in memory; temporarily twice as many.
   private let capacity: Int
 
-  /// Restores the delayed customers of a store that contains `count` of them. `first` contains the first ones by due
-  /// time.
+  /// Restores the delayed customers of a store that contains `count` of them, of which `first` are the first ones by
+  /// due time.
   ///
   /// - Parameter limit: the longest pause of a failed customer, by service.
   init(
@@ -64,7 +61,7 @@ struct DelayedCustomers: Sendable {
   /// Number of delayed customers whose tickets are not on disk.
   var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
-  /// True if memory contains a customer of a service that fulfils the condition.
+  /// True if memory contains a customer of such a service.
   func containsCustomer(whose isWanted: (Service) -> Bool) -> Bool {
     ordered.entries.contains { isWanted($0.customer.customer.service) }
       || failed.entries.contains { isWanted($0.customer.customer.service) }
@@ -118,8 +115,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  /// Adds a customer to the heap of its clock. A customer with attempts counts as a failed one, whose delay is at most
-  /// `limit`.
+  /// Adds a customer to the heap of its clock. A customer with attempts counts as failed.
   private mutating func insertInOrder(
     _ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan
   ) {
@@ -147,8 +143,7 @@ struct DelayedCustomers: Sendable {
     newcomers = DelayedNewcomers(capacity: capacity)
   }
 
-  /// Adds the newcomers of the oldest transaction in flight, or all newcomers if none is in flight: their tickets are
-  /// on disk.
+  /// Adds the newcomers of the oldest transaction in flight, or all newcomers if none is in flight.
   mutating func settleNewcomers() {
     if !sealed.isEmpty { return settle(sealed.removeFirst()) }
     guard newcomers.count > 0 else { return }
@@ -173,17 +168,14 @@ struct DelayedCustomers: Sendable {
 
   // MARK: - Memory limit
 
-  /// Drops customers from the end of memory when it holds more than twice its capacity. The dropped customers remain
-  /// in the store.
+  /// Drops customers from the end of memory when it holds more than twice its capacity.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
   /// Keeps at most `room` customers in memory, the first by due time. If others are dropped, the horizon may move back.
   private mutating func cut(to room: Int) {
-    /// An entry of either heap, so that both can be sorted together.
     enum HeapEntry {
       case ordered(DueHeap<WallTime>.Entry)
       case failed(DueHeap<MonotonicTime>.Entry)
-      /// Position of the customer by due time.
       var place: DuePosition {
         switch self {
         case .ordered(let entry): entry.customer.place
@@ -217,8 +209,7 @@ struct DelayedCustomers: Sendable {
     return Int(min(Int64(max(1, capacity - held)), unloaded))
   }
 
-  /// Adds a loaded page, unless the page is stale. Skips newcomers in the page, whose tickets are not on disk yet. The
-  /// delay of a failed customer is at most `limit`.
+  /// Adds a loaded page, unless the page is stale. Skips newcomers in the page, whose tickets are not on disk yet.
   ///
   /// - Parameter limit: the longest pause of a failed customer, by service.
   mutating func append(
@@ -254,7 +245,7 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  /// Removes all delayed customers that are not newcomers, because a reset has cancelled them.
+  /// Removes all delayed customers that are not newcomers.
   mutating func clear() {
     _ = (ordered.takeAll(), failed.takeAll())
     unloaded = 0

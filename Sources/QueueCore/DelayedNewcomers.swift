@@ -1,10 +1,8 @@
-// Newcomers that are ordered for later: customers whose tickets are not on disk yet. The type stores their number,
-// and the first customers by due time.
-// Invariant: all customers up to `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all customers.
+// Newcomers that are ordered for later: customers whose tickets are not on disk yet. Invariant: customers up to
+// `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all of them.
 
 import BankModel
 
-/// Customers ordered for later whose tickets are not on disk yet: their number, and the first of them by due time.
 struct DelayedNewcomers: Sendable {
   /// Number of newcomers, including those after ``horizon``.
   private(set) var count: Int64 = 0
@@ -14,7 +12,7 @@ struct DelayedNewcomers: Sendable {
   private(set) var horizon: DuePosition?
   /// Number of newcomers by service.
   private(set) var tally = CountsByService()
-  /// Maximum number of customers in ``earliest``, temporarily up to twice this number.
+  /// Maximum number of customers in ``earliest``; temporarily twice as many.
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
@@ -22,7 +20,6 @@ struct DelayedNewcomers: Sendable {
   /// Number of customers that are counted and not in ``earliest``.
   var unseen: Int64 { count - Int64(earliest.count) }
 
-  /// Adds one newcomer.
   mutating func add(_ customer: DelayedCustomer) {
     tally.add(of: customer.customer.service)
     insertInOrder(customer)

@@ -1,6 +1,5 @@
 // Timer for checks of free space while a store is short of space.
-// Invariant: the first check is scheduled when the shortage starts, and each later check by the check before it. No
-// other event delays a check, even if the event occurs often. A store that is not short is never checked.
+// Invariant: no check is scheduled while the store has space.
 
 import Time
 
@@ -15,7 +14,7 @@ public struct DiskSpaceMonitor: Sendable, Equatable {
   /// Creates a schedule for a store that is not short.
   public init() {}
 
-  /// Starts the checks if the store is short of space, and ends them otherwise. Frequent calls do not delay a check.
+  /// Starts the checks if the store is short of space, and ends them otherwise. Repeated calls do not delay a check.
   public mutating func note(isLowOnSpace: Bool, at now: MonotonicTime) {
     guard isLowOnSpace else { return dueAt = nil }
     if dueAt == nil { dueAt = now + Self.pause }

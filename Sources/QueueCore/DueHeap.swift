@@ -3,7 +3,6 @@
 
 import BankModel
 
-/// Heap of delayed customers by due time.
 struct DueHeap<Moment: Comparable & Sendable>: Sendable {
   /// A delayed customer with its due time by the clock of the heap.
   struct Entry: Sendable {
@@ -17,7 +16,6 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
   /// Entry of the customer that is due first; nil if the heap is empty.
   var first: Entry? { entries.first }
 
-  /// Adds a customer with its due time.
   mutating func insert(_ customer: DelayedCustomer, due: Moment) {
     entries.append(Entry(customer: customer, due: due))
     rise(from: entries.count - 1)

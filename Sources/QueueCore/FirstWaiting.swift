@@ -6,7 +6,7 @@ import BankModel
 /// Iterator over the ticket numbers of a line. It returns nil at the end of the line.
 typealias TicketIterator = () -> TicketNumber?
 
-/// Returns the smallest ticket numbers of several lines, at most `limit`, each with the index of its line.
+/// Merges the ticket numbers of several lines.
 ///
 /// - Parameter lines: iterators, each in ascending order.
 /// - Parameter limit: maximum number of results, at least 0.
@@ -30,7 +30,6 @@ func firstNumbers(of lines: [TicketIterator], limit: Int) -> [(ticket: TicketNum
   return first
 }
 
-/// Binary heap of the heads of lines, the smallest number first.
 private struct LineHeadHeap {
   /// The smallest ticket number of a line that was not returned yet.
   struct LineHead {
@@ -42,7 +41,6 @@ private struct LineHeadHeap {
   /// The smallest head; nil if the heap is empty.
   var first: LineHead? { heads.first }
 
-  /// Adds the head of a line.
   mutating func push(_ head: LineHead) {
     heads.append(head)
     var place = heads.count - 1
@@ -52,13 +50,11 @@ private struct LineHeadHeap {
     }
   }
 
-  /// Replaces the smallest head by the next number of its line.
   mutating func replaceFirst(with head: LineHead) {
     heads[0] = head
     sink()
   }
 
-  /// Removes the smallest head, because its line has no further number.
   mutating func removeFirst() {
     let last = heads.removeLast()
     if !heads.isEmpty { replaceFirst(with: last) }

@@ -51,7 +51,7 @@ public struct InProgressEnqueue: Sendable, Equatable {
     }
   }
 
-  /// Creates a request with a gap for the customers that are held back.
+  /// Creates a request whose first `heldBack` customers arrive last.
   public init(_ request: RequestNumber, total: Int64, heldBack: Int64, issued: TicketNumber) {
     precondition(heldBack >= 0, "the number of customers held back is not negative")
     self.request = request
@@ -63,8 +63,8 @@ public struct InProgressEnqueue: Sendable, Equatable {
 
   /// Number of customers that have ticket numbers.
   public var count: Int64 { next - first }
-  /// Upper bound of the number of customers with numbers that draw on the stock. Counts all delayed customers, because
-  /// their services are not stored here.
+  /// Upper bound of the number of customers with numbers that draw on the stock. Includes all delayed customers,
+  /// because their services are not stored here.
   public var juices: Int64 {
     byLine.occupied.reduce(delayed) { $0 + ($1.line.service.usesStock ? $1.count : 0) }
   }
@@ -106,7 +106,6 @@ public struct InProgressEnqueue: Sendable, Equatable {
     return place
   }
 
-  /// Counts one delayed customer.
   mutating func registerDelayed() { delayed += 1 }
 
   /// Number of ticket numbers between the highest issued one and the first one of the request.

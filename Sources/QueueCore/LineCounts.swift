@@ -15,7 +15,7 @@ public struct LineCounts: Sendable {
   /// Indices of the lines without a grade.
   private var places: [Line: Int] = [:]
   /// Indices of the lines of the grades, by the service's index and the grade's code less 1; -1 for none. The array
-  /// saves dictionary look-ups for customers with a grade, which are frequent.
+  /// saves dictionary look-ups.
   private var graded: [[Int]] = []
   /// Number of grade lines that have indices.
   private(set) var gradedCount = 0
@@ -79,7 +79,6 @@ public struct LineCounts: Sendable {
     registerPosition(place)
   }
 
-  /// Registers the line at this index for look-up and in the order of service.
   private mutating func registerPosition(_ place: Int) {
     let line = lines[place]
     let service = line.service.index
@@ -105,7 +104,7 @@ extension LineCounts: Equatable {
     return left.agrees(with: right) && right.agrees(with: left)
   }
 
-  /// True if each occupied line of this value has the same count in `other`.
+  /// True if each occupied line has the same count in `other`.
   private func agrees(with other: LineCounts) -> Bool {
     lines.indices.allSatisfy { counts[$0] == 0 || other[lines[$0]] == counts[$0] }
   }

@@ -1,5 +1,5 @@
 // Doubly linked list. The nodes are in one array (a slab), their links in another. Free slots are reused, so that a
-// queue in steady use allocates nothing. Every operation takes constant time per visited element.
+// queue in steady use allocates nothing.
 // Invariant: following `next` from `head` visits `count` nodes and ends at `tail`; following `previous` does the
 // reverse.
 
@@ -43,7 +43,7 @@ public struct LinkedQueue<Element> {
   public mutating func dequeueLast() -> Element? { tail == Self.none ? nil : unlink(tail) }
 
   /// Inserts an element before the first element for which `isLater` is true, or at the end if there is none.
-  /// Searches from the head, because returning customers belong near the head of their line.
+  /// The search starts at the head, because a returning customer usually belongs there.
   public mutating func insert(_ element: Element, before isLater: (Element) -> Bool) {
     var place = head
     while place != Self.none, let openCount = nodes[Int(place)], !isLater(openCount) {

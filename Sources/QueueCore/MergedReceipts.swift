@@ -1,7 +1,7 @@
-// Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch
-// keep its commit order. Receipts of different branches are ordered by day and time, as far as their clocks agree.
+// Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch keep
+// its commit order. Receipts of different branches are ordered by day and time, as far as their clocks agree.
 // Invariant: no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops
-// after the last receipt that was read of this branch. The next merge continues there.
+// after the last one that was read.
 import BankModel
 
 /// A receipt of a shared bank, with its position among the receipts of its branch.
@@ -33,7 +33,7 @@ public struct MergedReceipts: Sendable {
   /// True if the merge contains all receipts that existed when the pages were read.
   public private(set) var isComplete = true
 
-  /// Merges the receipts that were read of each branch.
+  /// Merges receipts of several branches.
   public init(_ portions: [BranchPage]) {
     var rests = portions.filter { !$0.receipts.isEmpty }.map { (receipts: $0.receipts[...], isCut: $0.isCut) }
     while let next = rests.indices.min(by: { Self.isEarlier(rests[$0].receipts, rests[$1].receipts) }) {

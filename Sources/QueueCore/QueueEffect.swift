@@ -1,5 +1,5 @@
 // Output of the queue: commands that the caller performs in order.
-// A staged change is visible to every later read.
+// A staged change is visible to later reads.
 
 import BankModel
 
@@ -7,7 +7,7 @@ import BankModel
 public enum QueueEffect: Sendable, Equatable {
   /// Add a change to the open transaction.
   case stage(StoreChange)
-  /// A slice of this request was accepted: its customers, keys and payloads are staged.
+  /// A slice of this request was accepted.
   case acceptSlice(RequestNumber)
   /// Read the next page of a line. In a shared bank: claim it.
   case loadPage(Line, after: TicketNumber, limit: Int)
@@ -21,19 +21,19 @@ public enum QueueEffect: Sendable, Equatable {
   /// Forward a request about customers that this branch does not own to the shared store, and reply with its result.
   case forward(RequestNumber, OperatorCommand)
 
-  /// Send a customer to a teller at once. If the service counts attempts, the start is on disk already.
+  /// Send a customer to a teller. If the service counts attempts, the start is on disk.
   case assign(Window, Lease, Customer)
   /// Inform a teller that its receipts up to this lease are on disk.
   case acknowledge(Window, Lease)
   /// Ask a teller to return a customer.
   case recall(Window, Lease)
-  /// Notify a busy teller that it gets no further customers, so that it returns customers that it cannot start.
+  /// Notify a busy teller that it gets no further customers, so that it returns those that it cannot start.
   case notifyNoMoreCustomers(Window)
-  /// Open a window: start a teller, and another one after each exit.
+  /// Open a window: start a teller, and restart it when it exits.
   case openWindow(Window)
-  /// Close a window: its teller exits when the queue dismisses it, and no successor is started.
+  /// Close a window: do not restart its teller.
   case closeWindow(Window)
-  /// Order an idle teller to exit, because its window closes or it is replaced.
+  /// Order an idle teller to exit.
   case dismissTeller(Window)
   /// Kill a teller whose lease has run out, or that has not returned recalled customers in time.
   case killStuckTeller(Window, Generation)
@@ -45,17 +45,17 @@ public enum QueueEffect: Sendable, Equatable {
   /// Log that a customer became a dead letter.
   case logDeadLetter(Customer, Window, AttemptEnd, ProcessEnd?)
   /// Log that the receipt of a customer was dropped, because the customer was already finished in the shared database.
-  /// The case is indirect, because its values are rare and much larger than those of most other effects.
+  /// The case is indirect, because its values are large and rare.
   indirect case logRejectedCompletion(Customer, Receipt)
   /// Log that a service was paused, because a worker reported that no customer can be served.
   case logPause(Service, because: WorkFailure)
   /// Reply to a request.
   case reply(RequestNumber, QueueAnswer)
-  /// Report the end of the drain: the queue serves no further customer, and no window is busy.
+  /// Report the end of the drain.
   case reportDrained
 }
 
-/// An operator's command about customers of a shared bank that this branch does not own.
+/// An operator's command about customers that this branch does not own.
 public enum OperatorCommand: Sendable, Equatable {
   /// Cancel this customer.
   case cancel(TicketNumber)

@@ -19,15 +19,13 @@ public enum QueueEvent: Sendable {
     RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0,
     attachments: SliceAttachments? = nil)
 
-  /// The changes staged since the last seal are one transaction, which is in flight now. Later changes belong to the
-  /// next transaction. Not sent with a store that commits synchronously.
+  /// The changes staged since the last seal are one transaction, which is in flight now.
   case sealed
   /// The oldest transaction in flight is on disk, or everything staged if none is in flight.
   case committed
   /// The disk is full. The store has dropped every transaction that is not on disk, in flight or open.
   case commitRefused
-  /// The partly arrived request is dropped. The sender has replied to it, and every other change is on disk. The store
-  /// removes the rows of the request.
+  /// The partly arrived request is dropped. The sender has replied to it.
   case enqueueAbandoned
   /// The store has become short of space, or has space again.
   case roomChanged(isLowOnSpace: Bool)
@@ -41,7 +39,7 @@ public enum QueueEvent: Sendable {
   /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
   case leaseExtended(until: MonotonicTime)
   /// The changes to these customers in the transaction that is settled next had no effect, because the customers had
-  /// been changed in the shared database before, for example by another branch.
+  /// been changed in the shared database before.
   case withoutEffect([TicketNumber])
   /// The branch owns no customers any more: other branches can claim them. Changes that were not reported as on disk no
   /// longer count.
@@ -65,7 +63,7 @@ public enum QueueEvent: Sendable {
   case workerConnected([Service], number: Int32, Generation, pid: Int32, inFlight: Int)
   /// An outside worker has disconnected.
   case workerDisconnected(Generation)
-  /// A teller has answered a lease and requests the next customer.
+  /// A teller has answered a lease.
   case tellerAnswered(Window, Generation, Lease, TellerAnswer)
   /// A teller has made progress.
   case tellerProgressed(Window, Generation, Lease)
@@ -88,8 +86,7 @@ public enum QueueEvent: Sendable {
   case replace(Window)
   /// Empty the queue and start a new day.
   case reset(RequestNumber)
-  /// Refuse new customers, serve the waiting and delayed customers that can be served, then report the end of the
-  /// drain.
+  /// Refuse new customers, serve those that can be served, then report the end of the drain.
   case drain
   /// Assign no more customers, finish the assigned customers, then report the end of the drain.
   case finish
@@ -102,9 +99,8 @@ public enum QueueEvent: Sendable {
 }
 
 extension QueueEvent {
-  /// True if due customers are returned to their lines after this event. The answers of a store may arrive while the
-  /// effects of an earlier event are performed. A refused commit has just staged changes again. In both cases due
-  /// customers wait for a later event.
+  /// True if due customers are returned to their lines after this event. An answer of the store may arrive while the
+  /// effects of an earlier event are performed, and a refused commit has just staged changes again.
   var returnsDueCustomers: Bool {
     switch self {
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false
@@ -112,8 +108,7 @@ extension QueueEvent {
     }
   }
 
-  /// The only service that may assign a customer because of this event; nil if several services may. The answer of a
-  /// teller frees its own window only.
+  /// The only service that may assign a customer because of this event; nil if several services may.
   var onlyService: Service? {
     if case .tellerAnswered(let window, _, _, _) = self, !window.isOutside { window.service } else { nil }
   }
@@ -136,8 +131,6 @@ public enum TellerAnswer: Sendable, Equatable {
 
 extension Service {
   /// The reason, for an error message, why this list of shortages is impossible; nil if it is valid.
-  ///
-  /// A worker sends the list and the store stores it, so the queue refuses every list that the store would refuse.
   func validationError(of missing: [Shortage]) -> String? {
     if !usesStock { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {

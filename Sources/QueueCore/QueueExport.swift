@@ -1,11 +1,10 @@
-// Row-by-row export of a store, for `bankctl move`. Receipts, customers, payloads and sums use the ordinary queries.
-// Invariant: each export has a fixed order, so that the caller holds one row at a time. A partly arrived request is
-// not exported.
+// Row-by-row export of a store.
+// A partly arrived request is not exported.
 
 import BankModel
 import Time
 
-/// One business day, as `bankctl move` copies it.
+/// One business day of an export.
 public struct ExportedDay: Sendable, Equatable {
   /// Number of the day, from 1.
   public var day: BusinessDay
@@ -48,7 +47,7 @@ public struct ExportedRows: Sendable, Equatable {
   }
 }
 
-/// A store that can export all its data. Every call is synchronous.
+/// A store that can export its data. Calls are synchronous.
 public protocol QueueExport: QueueReader {
   /// Calls `body` with each business day, in order.
   func eachDay(_ body: (ExportedDay) throws(StoreError) -> Void) throws(StoreError)

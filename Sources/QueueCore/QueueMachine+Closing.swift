@@ -15,9 +15,9 @@ extension QueueMachine {
     }
   }
 
-  /// Returns all assigned customers to their lines. Counts no crash: a bank that is stopped with `--now` every evening
-  /// must not produce dead letters in this way. If a service counts attempts, a customer without attempts left becomes
-  /// a dead letter.
+  /// Returns all assigned customers to their lines. Counts no crash, so that a bank that is often stopped with `--now`
+  /// makes no dead letters in this way. If a service counts attempts, a customer without attempts left becomes a dead
+  /// letter.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
     revertStarts(into: &effects)
@@ -49,9 +49,8 @@ extension QueueMachine {
     lines = []
   }
 
-  /// Reports once that the queue serves no further customer. In a drain, either all customers were served, or the
-  /// remaining customers wait for services that are paused or have no workers. After `finish` or `vacate`, customers
-  /// may remain in any service. No window is busy.
+  /// Reports once that a drain has ended. Before `finish` or `vacate`, the drain continues while a remaining customer
+  /// can be served.
   mutating func reportIfDrained(into effects: inout [QueueEffect]) {
     guard stage != .open, !hasReportedDrained, servingCount == 0, pendingEnqueues.isEmpty, !isTakingIn else {
       return
@@ -61,8 +60,8 @@ extension QueueMachine {
     effects.append(.reportDrained)
   }
 
-  /// True if a delayed customer may still be served. Delayed customers that are only in the store count as servable if
-  /// any service can be served, because their services are not known here.
+  /// True if a delayed customer may still be served. Those that are only in the store count as servable if any service
+  /// can be served, because their services are not known here.
   private var canServeDelayed: Bool {
     delayed.containsCustomer { isServable($0) }
       || delayed.unloaded > 0 && windows.indices.contains { isServable(Service(index: $0)) }
@@ -74,8 +73,7 @@ extension QueueMachine {
     return index < windows.count && !dayCounters.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
-  /// Adopts settings that an operator has changed. The sizes of lines and of the delayed customers in memory,
-  /// `maxLines`, `maxUnderway`, and the settings of a shared bank keep their values. Running leases keep their
+  /// Adopts settings that an operator has changed; some keep their values until a restart. Running leases keep their
   /// deadlines.
   public mutating func adopt(_ policy: QueuePolicy) {
     var policy = policy

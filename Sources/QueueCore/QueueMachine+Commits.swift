@@ -2,11 +2,10 @@
 // refused.
 //
 // There is one list for each kind of element that waits for the disk: changes, tickets, replies, starts, pauses. Each
-// list is in staging order. The oldest transaction in flight owns the first elements of each list, the next
-// transaction owns the elements after these, and so on. So a transaction stores the counts of its elements. Settling
-// the oldest transaction removes elements from the front of the lists. A refusal concerns all elements that are not on
-// disk, so the lists need no merging. With a store that commits synchronously, no transaction is ever in flight, and
-// all elements are settled together.
+// list is in staging order. The oldest transaction in flight owns the first elements of each list, the next transaction
+// the elements after these. So a transaction stores the counts of its elements, and settling the oldest one removes
+// elements from the front of the lists. A refusal concerns all elements that are not on disk. With a store that commits
+// synchronously, no transaction is in flight, and all elements are settled together.
 //
 // Invariant: an element leaves its list only with its own transaction, by a refusal, or by the loss of a branch's
 // lease. A start also leaves its list if it is revoked.
@@ -21,14 +20,11 @@ struct PendingCounts: Sendable, Equatable {
   var bytes = 0
   /// Number of requests whose tickets are not on disk.
   var pendingEnqueues = 0
-  /// Number of replies.
   var answers = 0
   /// Number of assignments that were not sent.
   var pendingStarts = 0
-  /// Number of requests to pause or resume.
   var pauses = 0
 
-  /// Adds the counts of each kind.
   static func += (left: inout Self, right: Self) {
     left.changes += right.changes
     left.bytes += right.bytes
@@ -38,7 +34,6 @@ struct PendingCounts: Sendable, Equatable {
     left.pauses += right.pauses
   }
 
-  /// Subtracts the counts of each kind.
   static func - (left: Self, right: Self) -> Self {
     Self(
       changes: left.changes - right.changes, bytes: left.bytes - right.bytes,
@@ -51,7 +46,7 @@ struct PendingCounts: Sendable, Equatable {
 struct InFlightTransaction: Sendable {
   /// Number of elements of each list that belong to the transaction.
   var counts: PendingCounts
-  /// True for each service that is paused after this transaction, by the service's index.
+  /// Services that are paused after this transaction, by index.
   var paused: [Bool]
   /// Last lease of each window whose receipt is in this transaction.
   var acknowledgements: [(window: Window, lease: Lease)]
@@ -68,8 +63,8 @@ extension QueueMachine {
       ? hasUncommittedChanges : !uncommitted.isEmpty && unsealed.changes > 0 || hasRepliesToCommit
   }
   /// True if the coordinator must hold back new customers: changes or result bytes have reached their limit while a
-  /// transaction is in flight, or a reset waits until every ticket is on disk. While a reset waits, a request that is
-  /// already arriving in slices continues.
+  /// transaction is in flight, or a reset waits until the issued tickets are on disk. A request that is already
+  /// arriving in slices continues.
   public var delaysEnqueues: Bool {
     if !deferredRequests.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
@@ -85,8 +80,7 @@ extension QueueMachine {
       pendingStarts: pendingStarts.count, pauses: pausing.count) - sealed
   }
 
-  /// Closes a transaction over everything that was staged since the last one. The transaction is in flight from now
-  /// on.
+  /// Closes a transaction over the changes that were staged since the last one. It is in flight from now on.
   mutating func seal() {
     precondition(hasRoomUnderway, "the number of transactions in flight is limited")
     let counts = unsealed
@@ -125,8 +119,7 @@ extension QueueMachine {
     if !isTakingIn { processDeferredRequests(at: now, into: &effects) }
   }
 
-  /// Adds the customers of the first `count` requests, whose tickets are on disk, to their lines. Counts are summed
-  /// per line first, so that each line changes once.
+  /// Adds the customers of the first `count` requests, whose tickets are on disk, to their lines.
   private mutating func settleNewcomers(ofTheFirst count: Int) {
     delayed.settleNewcomers()
     guard count > 0 else { return }
@@ -188,13 +181,11 @@ extension QueueMachine {
     for case .reset(let request) in deferredRequests { effects.append(.reply(request, .refused(.diskFull))) }
     deferredRequests.removeAll()
     for change in uncommitted { effects.append(.stage(change)) }
-    // The changes of the revoked starts follow the changes that were staged above, and are written in the same
-    // transaction.
+    // The changes of the revoked starts follow the changes that were staged above.
     revertStarts(into: &effects)
   }
 
-  /// Merges all transactions in flight with the changes staged after them, because the full disk has rejected them
-  /// all.
+  /// Merges all transactions in flight with the changes staged after them, because the full disk has rejected them.
   private mutating func reopenTransactions() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
       // The acknowledgement of a later lease covers the earlier ones.
@@ -206,14 +197,13 @@ extension QueueMachine {
     underway.removeAll()
   }
 
-  /// Pauses a service because of a worker's report. Unlike an operator's pause, this pause is not revoked if the disk
-  /// is full.
+  /// Pauses a service because of a worker's report. This pause is not revoked if the disk is full.
   mutating func pausePermanently(_ service: Int) {
     (dayCounters.paused[service], committedPauses[service]) = (true, true)
     for place in underway.indices { underway[place].paused[service] = true }
   }
 
-  /// Revokes every ticket that is not on disk, from the last one down, and returns the numbers of their requests.
+  /// Revokes the tickets that are not on disk, from the last one down.
   ///
   /// - Returns: the requests for these tickets, the last request first; the request that has arrived in part is at the
   ///   end.

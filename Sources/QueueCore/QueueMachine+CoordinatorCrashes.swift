@@ -1,15 +1,14 @@
-// Effect of coordinator crashes on the customers that were assigned at the time. The next coordinator records the
-// lost attempt when the customer is next in line. From the third coordinator crash on, each one also counts as a
-// crash of the customer.
+// Effect of coordinator crashes on the customers that were assigned at the time. The next coordinator records the lost
+// attempt when the customer is next in line. Crashes after the first `tolerated` ones also count as crashes of the
+// customer.
 //
 // The customer may be innocent: an operator may have killed the coordinator, or the work of another customer may have
-// crashed it. So the first two crashes count for no customer. After the second crash, the customer is a suspect: it
-// is delayed, it is served alone at its worker, and no other suspect is assigned at the same time. The next crash
-// then identifies the culprit. If the coordinator crashes while no customer is assigned, no customer caused the crash,
-// and the caller discards the earlier crashes of all customers, except those whose lost attempts are not recorded yet.
+// crashed it. So the first crashes count for no customer. After them the customer is a suspect: it is delayed, it is
+// served alone at its worker, and no other suspect is assigned at the same time. Another crash then points to this
+// customer.
 //
-// Invariants: a lost attempt is recorded before its customer is assigned again. A customer that crashes the
-// coordinator each time is assigned at most `2 + maxCrashes` times, if the caller reports each of these crashes.
+// Invariants: a lost attempt is recorded before its customer is assigned again. A customer that crashes the coordinator
+// each time is assigned at most `tolerated + maxCrashes` times, if the caller reports each of these crashes.
 
 import BankModel
 import Time
@@ -30,9 +29,8 @@ public struct CoordinatorCrashes: Sendable, Equatable {
 }
 
 extension QueueMachine {
-  /// Returns a customer that was taken out of its line if it may be assigned. Returns nil if it became a dead letter,
-  /// because it has no attempts left or too many crashes, or was delayed as a suspect of crashes. Records a lost
-  /// attempt.
+  /// Returns a customer that was taken out of its line if it may be assigned. Returns nil if it became a dead letter or
+  /// was delayed as a suspect of crashes. Records a lost attempt.
   mutating func checkBeforeAssignment(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {
     var customer = customer
     let fall = coordinatorCrashes[customer.ticket]
@@ -79,7 +77,7 @@ extension QueueMachine {
       || !coordinatorCrashes.isEmpty && coordinatorCrashes[customer.ticket]?.isSuspect == true
   }
 
-  /// True if the worker at the window gets no further customer, because its current one may have caused crashes.
+  /// True if the worker at the window gets no further customer, because its current one is a suspect.
   func servesAlone(_ windowState: WindowState) -> Bool {
     windowState.servesSuspect
       || !coordinatorCrashes.isEmpty && windowState.isServing

@@ -1,4 +1,4 @@
-// Admission of new customers. Commit and rollback are in `QueueMachine+Commits.swift`.
+// Admission of new customers.
 // Invariant: no client receives a ticket before `committed`; until then its customer is a newcomer and cannot be
 // assigned.
 
@@ -6,9 +6,9 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Adds one slice of a request for `total` customers, of which the first `heldBack` are sent last. A request of one
-  /// slice gets its tickets. At the first slice, the queue may refuse the whole request. The caller has checked each
-  /// slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
+  /// Adds one slice of a request for `total` customers, of which the first `heldBack` are sent last. The tickets are
+  /// issued with the last slice. The caller has checked each slice with ``refusal(ofServicesOf:)`` and
+  /// ``refusal(ofLinesOf:)``.
   mutating func enqueueCustomers(
     _ orders: [CustomerOrder], _ attachments: SliceAttachments?, of total: Int64, isLast: Bool,
     heldBack: Int64,
@@ -55,7 +55,7 @@ extension QueueMachine {
     }
   }
 
-  /// Stages the keys and payloads of an accepted slice, and reports the slice as accepted.
+  /// Stages the keys and payloads of an accepted slice.
   ///
   /// - Parameters:
   ///   - tickets: all tickets of the request with its last slice; nil before it.
@@ -89,8 +89,7 @@ extension QueueMachine {
     }
   }
 
-  /// Adds a slice to the request that is arriving. With the last slice, all tickets of the request are issued at
-  /// once.
+  /// Adds a slice to the request that is arriving. With the last slice, the tickets of the request are issued.
   private mutating func continueEnqueue(
     _ orders: [CustomerOrder], _ attachments: SliceAttachments?, of total: Int64, isLast: Bool,
     heldBack: Int64,
@@ -161,7 +160,7 @@ extension QueueMachine {
   }
 
   /// Returns the refusal of these new customers if more customers would wait for a service than its `maxWaiting`
-  /// allows, or nil if they fit. The caller gives up a whole request at the slice that exceeds the limit.
+  /// allows, or nil if they fit.
   public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
     guard policy.hasLimitByService else { return nil }
     var coming = CountsByService()
@@ -197,13 +196,13 @@ extension QueueMachine {
     if pendingEnqueues.isEmpty { processDeferredRequests(at: now, into: &effects) }
   }
 
-  /// Drops the arriving request, whose tickets will not be issued, with everything that memory holds of it.
+  /// Drops the arriving request.
   mutating func forgetArriving() {
     arriving = nil
     forgetFronts()
   }
 
-  /// Empties the buffers of the arriving request: the first customers of each of its lines, and its delayed customers.
+  /// Empties the buffers of the arriving request.
   private mutating func forgetFronts() {
     arrivingFronts = []
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)

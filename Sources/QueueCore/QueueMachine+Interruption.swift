@@ -19,7 +19,7 @@ extension QueueMachine {
   }
 
   /// Takes the customers from a window whose teller has exited, or from a slot whose outside worker has disconnected.
-  /// Customers of another generation stay.
+  /// Does nothing to customers of another generation.
   ///
   /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several or none.
   ///   Ignored for other workers.
@@ -81,9 +81,8 @@ extension QueueMachine {
     }
   }
 
-  /// Marks a teller as being killed. The queue ignores the teller's messages from now on. If its work has effects
-  /// outside the bank (`awaitsProcessExit`), the service assigns no customer to its windows until the process has
-  /// exited, however long that takes.
+  /// Marks a teller as being killed. The queue ignores the teller's messages from now on. With `awaitsProcessExit`, the
+  /// service assigns no customer to its windows until the process has exited.
   private mutating func markForTermination(_ service: Int, _ place: Int) {
     windows[service][place].state = .terminating
     windows[service][place].isBeingEnded =
@@ -91,7 +90,6 @@ extension QueueMachine {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Clears the deadline and the mark of killing of a teller that has exited.
   private mutating func clearTerminationMarks(_ service: Int, _ place: Int) {
     windows[service][place].isBeingEnded = false
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
@@ -145,8 +143,7 @@ extension QueueMachine {
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
     // Every crash counts, but `maxCrashes` makes the customer a dead letter only after a crash that no other customer
-    // can have caused. A failure that is reported later makes no dead letter because of `crashes`, which may have
-    // reached the limit.
+    // can have caused. A failure makes no dead letter because of `crashes`, which may have reached the limit.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never || customer.hasExhaustedAttempts(rules)
@@ -205,8 +202,8 @@ extension QueueMachine {
       interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
       return returnPrefetched(service, place, at: now, into: &effects)
     }
-    // Any of these customers may have caused the crash. Each is served alone from now on, and `maxCrashes` makes none a
-    // dead letter before it was served alone.
+    // Any of these customers may have caused the crash, so `maxCrashes` makes none a dead letter before it was served
+    // alone.
     let first = WindowState.PrefetchedCustomer(customer: customer, at: windows[service][place].startedAt)
     for next in [first] + releasePrefetched(service, place) {
       windows[service][place].startedAt = next.at
@@ -234,9 +231,8 @@ extension QueueMachine {
     requeueOrDeadLetter(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
-  /// Returns the further customers of a window to their line, or makes them dead letters if no attempt is left. An
-  /// attempt without blame is recorded for each customer, because the record explains why later customers have
-  /// overtaken it.
+  /// Returns the further customers of a window to their line, or makes them dead letters if no attempt is left. The
+  /// recorded attempts explain why later customers have overtaken them.
   mutating func returnPrefetched(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -264,7 +260,6 @@ extension QueueMachine {
     returnToLine(customer)
   }
 
-  /// Returns a customer to its line, at the position of its number.
   mutating func returnToLine(_ customer: Customer) {
     let place = index(of: customer.line)
     if policy.isShared {
@@ -274,7 +269,6 @@ extension QueueMachine {
     }
   }
 
-  /// Makes a customer a dead letter, which an operator cancels or requeues.
   mutating func deadLetter(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]

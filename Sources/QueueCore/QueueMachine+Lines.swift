@@ -1,7 +1,6 @@
 // Indices of the lines in memory, and the limit on their number.
-// Invariant: a line keeps its index while it has customers or newcomers. After that, the index may be given to
-// another line. So a queue in which every customer has its own priority needs no more memory than one with `maxLines`
-// lines.
+// Invariant: a line keeps its index while it has customers or newcomers. After that, the index may be given to another
+// line, so that a queue with very many priorities needs little more memory than one with `maxLines` lines.
 
 import BankModel
 

@@ -1,7 +1,6 @@
-// Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Shutdown
-// is in `QueueMachine+Closing.swift`.
-// Invariant: each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk,
-// or at once if a branch loses its lease.
+// Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Invariant:
+// each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk, or at once
+// if a branch loses its lease.
 
 import BankModel
 import Time
@@ -10,7 +9,7 @@ extension QueueMachine {
   /// Number of dead letters that are loaded and requeued at once.
   static let deadPage = 512
 
-  /// Cancels a customer. If the customer is not in memory, asks the store about the ticket first.
+  /// Cancels a customer. If it is not in memory, asks the store about the ticket first.
   mutating func cancel(
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -61,7 +60,7 @@ extension QueueMachine {
     return false
   }
 
-  /// Requests a dead letter from the store, in order to return it to its line.
+  /// Requests a dead letter from the store.
   mutating func requeue(
     _ ticket: TicketNumber, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -80,7 +79,7 @@ extension QueueMachine {
       ticket > dayCounters.issued
       || pendingEnqueues.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      // An issued ticket of this day that is neither waiting nor delayed nor a dead letter has a receipt.
+      // An issued ticket of this day that is not stored as a customer has a receipt.
       let isDone = !isNewcomer && ticket >= 1 && ticket <= dayCounters.issued
       effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
@@ -105,8 +104,7 @@ extension QueueMachine {
       finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[line].cursor && !isServed(ticket):
       guard !lines[line].isLoading else {
-        // A page that is being loaded may contain this customer, so the queue sends the query again. Its answer
-        // follows the page.
+        // A page that is being loaded may contain this customer, so the queue sends the query again.
         cancellations.insert(request)
         effects.append(.lookUp(request, ticket))
         return
@@ -171,7 +169,6 @@ extension QueueMachine {
   /// requeued its last dead letter.
   public func requeuedCount(by request: RequestNumber) -> Int64? { requeuedCounts[request] }
 
-  /// Requeues the loaded dead letters, and requests further ones if there may be more.
   mutating func makeWaiting(
     _ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -202,8 +199,8 @@ extension QueueMachine {
     replyWhenCommitted(request, .done, into: &effects)
   }
 
-  /// Sets the number of windows of a service. Surplus windows, which have the highest places, close. Each closes when
-  /// its teller is idle.
+  /// Sets the number of windows of a service. Surplus windows, which have the highest places, close when their tellers
+  /// are idle.
   mutating func scale(_ service: Service, to count: Int32, into effects: inout [QueueEffect]) {
     precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
     know(service)
@@ -234,7 +231,7 @@ extension QueueMachine {
     }
   }
 
-  /// Replaces the teller at a window: dismisses the teller when it is idle. The supervisor then starts a successor.
+  /// Replaces the teller at a window: dismisses the teller when it is idle.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
     guard let (service, place) = locate(window), !windows[service][place].isReplaced else { return }
     switch windows[service][place].state {
@@ -258,7 +255,7 @@ extension QueueMachine {
     }
   }
 
-  /// Empties the queue: every customer gets a cancelled receipt, and numbers restart at 1 on the next day.
+  /// Empties the queue: the customers get cancelled receipts, and numbers restart at 1 on the next day.
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
     // In a shared bank, a reset would also cancel the customers of other branches.
@@ -280,8 +277,7 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
-        // The window's further customers, which are prefetched or served side by side, are cancelled with the waiting
-        // customers.
+        // The window's further customers are cancelled with the waiting customers.
         let prefetched = releasePrefetched(service, place).map {
           windows[service][place].lease(of: $0.customer)
         }
@@ -299,7 +295,7 @@ extension QueueMachine {
       dayCounters.delay(-dayCounters.delayedByService[service], of: Service(index: service))
     }
     dayCounters.dead = 0
-    // The replies are in request order, because the order of a dictionary differs in every process.
+    // Sorted, because the order of a dictionary differs in every process.
     for (request, revived) in requeuedCounts.sorted(by: { $0.key < $1.key }) {
       replyWhenCommitted(request, .requeued(revived), into: &effects)
     }
@@ -310,7 +306,7 @@ extension QueueMachine {
   }
 
   /// Returns and forgets the number of customers that a reset has cancelled; nil after the first call, and for any
-  /// other request. The caller calls this when it replies to the request.
+  /// other request.
   public mutating func takeCancelledCount(by request: RequestNumber) -> Int64? {
     resetCounts.removeValue(forKey: request)
   }

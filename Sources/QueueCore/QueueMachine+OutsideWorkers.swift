@@ -1,8 +1,8 @@
 // Outside workers: they have no window, serve one or more services, and are neither started nor killed by the
 // coordinator. If a worker disconnects, its customers return to their lines or become dead letters. If a worker reports
-// no progress for one customer, it loses the lease of this customer and continues with its other customers.
-// Invariant: the queue never assigns a worker more than `inFlight` customers over all its services. Recalled customers
-// that the worker has not returned yet are counted.
+// no progress for one customer, it loses the lease of this customer and continues with its other customers. Invariant:
+// the queue assigns a worker at most `inFlight` customers over all its services. Recalled customers that the worker has
+// not returned yet are counted.
 
 import BankModel
 import Time
@@ -16,8 +16,7 @@ struct OutsideWorker: Sendable {
 }
 
 extension QueueMachine {
-  /// Registers an outside worker that has connected, with one slot for each service. It may hold `inFlight` customers
-  /// at once.
+  /// Registers an outside worker that has connected, with one slot for each service.
   mutating func admit(
     _ services: [Service], number: Int32, _ generation: Generation, pid: Int32, inFlight: Int
   ) {
@@ -54,7 +53,7 @@ extension QueueMachine {
   }
 
   /// Assigns waiting customers to outside workers, the highest priority over all services first. Among services with
-  /// the same priority, the service whose last assignment is oldest is next, so that none of these services starves.
+  /// the same priority, the one whose last assignment is oldest is next, so that none starves.
   mutating func assignToOutsideWorkers(at now: Moment, into effects: inout [QueueEffect]) {
     guard stage != .finishing, mayServe(at: now) else { return }
     // Services without a free worker, or without a customer to assign now.
@@ -158,8 +157,8 @@ extension QueueMachine {
   }
 
   /// True if the worker at this slot serves no other customer, as far as the coordinator can tell. All slots of an
-  /// outside worker are considered, and recalled customers that the worker has not returned yet. Always true for a
-  /// teller, which serves one customer at a time.
+  /// outside worker are considered, and recalled customers that the worker has not returned yet. True for a teller,
+  /// which serves one customer at a time.
   func isAlone(_ ticket: TicketNumber, _ service: Int, _ place: Int) -> Bool {
     let windowState = windows[service][place]
     guard windowState.isSideBySide else { return true }
@@ -175,8 +174,8 @@ extension QueueMachine {
     }
   }
 
-  /// The customer of an outside worker if it is the worker's only customer; nil if there are several or none. An
-  /// event that ends all attempts of the worker at once is blamed on this customer only.
+  /// The customer of an outside worker if it is the worker's only customer; nil if there are several or none. It is
+  /// blamed for an event that ends all attempts of the worker at once.
   func onlyCustomer(of generation: Generation) -> TicketNumber? {
     let places = outsideWorkers[generation]?.places.compactMap { locate($0) } ?? []
     for (service, place) in places {
@@ -189,8 +188,7 @@ extension QueueMachine {
   }
 
   /// Takes customers with expired leases from a side-by-side worker, as if it had crashed. An outside worker continues
-  /// with its other customers, and its later messages about the expired leases have no effect. The caller kills a
-  /// worker at a window.
+  /// with its other customers. The caller kills a worker at a window.
   ///
   /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.
   mutating func interruptExpired(

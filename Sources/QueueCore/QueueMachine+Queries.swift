@@ -99,14 +99,11 @@ extension QueueMachine {
     return windowState.generation == lease.generation && windowState.holds(lease.ticket)
   }
 
-  /// Issue time of the customer that has waited longest; nil if no line has its first customer in memory.
-  ///
-  /// Only the first customer of each line is checked. Numbers ascend within a line, and issue times too, unless the
-  /// wall clock was set back. The first customers of ``unloadedLines`` are only in the store.
+  /// Earliest issue time among the first customers of the lines; nil if no line has its first customer in memory. Lines
+  /// in ``unloadedLines`` are not included.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
-  /// Lines whose first customer is only in the store, each with the number after which to read it. After a start, a
-  /// line is not read until a teller needs one of its customers.
+  /// Lines whose first customer is only in the store, each with the number after which to read it.
   public var unloadedLines: [(line: Line, after: TicketNumber)] {
     lines.indices.compactMap { place in
       let waiting = lines[place]
@@ -135,7 +132,7 @@ extension QueueMachine {
     }
   }
 
-  /// Position of a waiting customer in its service. It is exact only if the customer is in memory.
+  /// Position of a waiting customer in its service.
   public enum LinePosition: Sendable, Equatable {
     /// Position among all waiting customers of the service, from 1.
     case exactly(Int64)

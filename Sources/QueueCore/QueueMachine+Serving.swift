@@ -44,8 +44,8 @@ extension QueueMachine {
     }
   }
 
-  /// Assigns a customer to a worker that already has one. The lease starts at once at a side-by-side worker, and when
-  /// the earlier customers are done at a teller. If attempts are counted, the start is first written to disk.
+  /// Assigns a customer to a worker that already has one. The lease starts now at a side-by-side worker, and when the
+  /// earlier customers are done at a teller. If attempts are counted, the start is first written to disk.
   mutating func prefetchCustomer(
     _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
@@ -62,7 +62,7 @@ extension QueueMachine {
     servingCount += 1
   }
 
-  /// Returns the next customer of a service and leaves it in its line; nil if none waits, or a page must be loaded.
+  /// Returns the next customer of a service without removing it; nil if none waits, or a page must be loaded.
   func firstInMemory(of service: Service) -> Customer? {
     for place in dayCounters.waiting.places(of: service) {
       if let first = lines[place].front.peek { return first }
@@ -79,8 +79,7 @@ extension QueueMachine {
     return rules.timeout.map { min(end, startedAt.listeningTime + $0) } ?? end
   }
 
-  /// The window with the fewest assigned customers that can take one more; nil if there is none. A teller that must
-  /// exit gets no more customers.
+  /// The window with the fewest assigned customers that can take one more; nil if there is none.
   private func leastLoaded(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var (best, fewest) = (-1, prefetch)
     for place in windows[service].indices {
@@ -130,8 +129,8 @@ extension QueueMachine {
       if let customer = windowState.customer { held.insert(customer.ticket) }
       for next in windowState.prefetched { held.insert(next.customer.ticket) }
     }
-    // Most customers of a page have higher numbers than all assigned customers, so the set is searched only for
-    // numbers up to the highest assigned one.
+    // Most customers of a page have higher numbers than the assigned customers, so the set is searched only for numbers
+    // up to the highest assigned one.
     let last = held.max() ?? .min
     lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
@@ -149,7 +148,6 @@ extension QueueMachine {
     serve(WindowState.PrefetchedCustomer(customer: customer, at: now), service, place, now, into: &effects)
   }
 
-  /// Starts the lease of a customer that was sent to the teller.
   private mutating func serve(
     _ next: consuming WindowState.PrefetchedCustomer, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
@@ -165,8 +163,8 @@ extension QueueMachine {
     _ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
     guard !windows[service][place].prefetched.isEmpty else {
-      // The coordinator does not kill an outside worker. It counts recalled customers that were not returned yet
-      // against the worker's capacity instead.
+      // The coordinator does not kill an outside worker. Its recalled customers that were not returned yet count
+      // against its capacity instead.
       guard !windows[service][place].recalled.isEmpty, !windows[service][place].window.isOutside else {
         return free(service, place, into: &effects)
       }
@@ -206,7 +204,7 @@ extension QueueMachine {
     free(service, place, into: &effects)
   }
 
-  /// Handles a teller's answer to a lease. Each lease is answered once, and the answer requests the next customer.
+  /// Handles a teller's answer to a lease.
   mutating func handle(
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
@@ -248,8 +246,8 @@ extension QueueMachine {
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned where isSideBySide:
-        // The returned customer is delayed, as if its work had asked for a later retry. Reassigning it at once could
-        // keep worker and coordinator busy with this customer alone.
+        // The returned customer is delayed, as if its work had asked for a later retry: reassigning it now could keep
+        // worker and coordinator busy with this customer alone.
         let failure = WorkFailure("returned by the worker", .later, isNotStarted: true)
         fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: requeueAtHead(customer, service, place, mayHaveStarted: false, at: now, into: &effects)

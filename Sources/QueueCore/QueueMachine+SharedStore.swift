@@ -1,19 +1,16 @@
-// Parts of the queue that differ if the queue belongs to one branch of a shared bank. The queue receives an event
-// when a page was claimed, when the lease was renewed and when the lease was lost.
+// Parts of the queue that differ if the queue belongs to one branch of a shared bank.
 //
 // A branch owns the customers that it has claimed. A request for a page of a line claims the customers of the page.
 // They belong to the branch until they are finished, delayed, made dead letters or returned, or until the branch loses
-// its lease. So the day counters of a branch count the customers that it owns and those that it finished. Only the
-// database knows the number of waiting customers of the bank. The database also issues the tickets. Delayed customers
-// and dead letters belong to no branch.
+// its lease. The day counters of a branch count the customers that it owns and those that it finished. The database
+// issues the tickets. Delayed customers and dead letters belong to no branch.
 //
-// A branch owns its customers while its lease is valid. It assigns no customer after the end of the lease by its own
-// monotonic clock. If the clock is wrong, work may be wasted but no data becomes wrong, because the database rejects
-// the writes of a fenced branch. After the loss of the lease, the queue asks all tellers to return their customers, and
-// nothing waits for the disk any longer.
+// A branch assigns no customer after the end of its lease by its own monotonic clock. If the clock is wrong, work may
+// be wasted but no data becomes wrong, because the database rejects the writes of a fenced branch. After the loss of
+// the lease, the queue asks all tellers to return their customers, and nothing waits for the disk any longer.
 //
-// Invariants: issued = waiting + serving + served + cancelled, after every event, counting only customers of this
-// branch. All waiting customers are in memory. A page may be empty.
+// Invariants: issued = waiting + serving + served + cancelled, counting only customers of this branch. Its waiting
+// customers are in memory.
 
 import BankModel
 import Time
@@ -43,14 +40,12 @@ extension QueueMachine {
   }
 
   /// Claims a page of a line if the database may contain more of its customers and fewer than half a page are in
-  /// memory. If `isWanted`, the queue has found no customer of the line for a worker, and claims a page even if the
-  /// page size is 1.
+  /// memory, or, with `isWanted`, none.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(dayCounters.waiting.lines[place], after: 0, limit: policy.page))
   }
 
-  /// Adds a claimed page to its line.
   mutating func receive(_ page: [Customer], _ line: Line) {
     let place = index(of: line)
     lines[place].addPage(claimed: page)
@@ -58,8 +53,8 @@ extension QueueMachine {
     dayCounters.issued += Int64(page.count)
   }
 
-  /// Subtracts from the counters the receipts of these tickets in the oldest transaction, because these receipts had
-  /// no effect in the database.
+  /// Subtracts from the counters the receipts of these tickets in the oldest transaction, which had no effect in the
+  /// database.
   mutating func revertEffects(of tickets: [TicketNumber], into effects: inout [QueueEffect]) {
     let count = (underway.first?.counts ?? unsealed).changes
     for change in uncommitted.prefix(count) {
@@ -71,7 +66,6 @@ extension QueueMachine {
     }
   }
 
-  /// Removes a receipt that has no effect from the day counters.
   private mutating func subtract(_ receipt: Receipt) {
     dayCounters.issued -= 1
     guard receipt.outcome != .cancelled else { return dayCounters.cancelled -= 1 }
@@ -144,15 +138,14 @@ extension QueueMachine {
     isDiskFull = false
   }
 
-  /// Revokes the starts that were not sent, without staging changes: the branch may not write any more.
+  /// Revokes the starts that were not sent, without staging changes, because the branch may not write any more.
   private mutating func forgetStarts(into effects: inout [QueueEffect]) {
     var wanted: [QueueEffect] = []
     revertStarts(into: &wanted)
     effects += wanted.filter { if case .stage = $0 { false } else { true } }
   }
 
-  /// Asks the teller at a window to return all its customers, because the branch has lost its lease. The teller's
-  /// answers have no effect any more.
+  /// Asks the teller at a window to return all its customers, because the branch has lost its lease.
   private mutating func recallAll(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {

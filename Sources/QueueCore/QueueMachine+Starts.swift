@@ -1,15 +1,14 @@
 // Start of an attempt in a service that counts attempts (`max_attempts`): the start is on disk before the teller
 // receives the customer.
 //
-// A customer of a service that counts attempts leaves its line and takes its place at the worker at once, so that no
-// other customer gets this place. The start is staged, and the commit sends the assignment to the teller. So every
-// customer of the service that a teller holds is marked in the store. If a customer in line is marked, an earlier
-// coordinator may have started the attempt, so the attempt counts. A customer without attempts left becomes a dead
-// letter before any customer after it is assigned.
+// A customer of a service that counts attempts leaves its line and takes its place at the worker before its start is on
+// disk, so that no other customer gets this place. The start is staged, and the commit sends the assignment to the
+// teller. If a customer in line is marked as started, an earlier coordinator may have started the attempt, so the
+// attempt counts. A customer without attempts left becomes a dead letter before any customer after it is assigned.
 //
 // Some operations remove customers from a line or from a window. Before such an operation all staged starts are
-// revoked, as if no customer had been assigned. At the end of the same event, the queue assigns the customers again
-// if possible. While the disk is full, a service that counts attempts assigns no customers.
+// revoked, as if no customer had been assigned. The queue assigns the customers again later in the same event if
+// possible. While the disk is full, a service that counts attempts assigns no customers.
 //
 // Invariants: in a service that counts attempts, a customer that a teller received is marked in the store. A lease in
 // `pendingStarts` is not running, and no teller has received it.
@@ -29,7 +28,7 @@ extension QueueMachine {
     !pendingStarts.isEmpty && pendingStarts.contains { $0.window.service == service }
   }
 
-  /// True if the lease was not sent to the teller yet, so that no valid message can mention it.
+  /// True if the lease was not sent to the teller yet.
   public func hasNotStarted(_ lease: Lease, at window: Window) -> Bool {
     !pendingStarts.isEmpty && pendingStarts.contains { $0.window == window && $0.lease == lease }
   }
@@ -88,8 +87,8 @@ extension QueueMachine {
     return windows[service][place].prefetched[index].customer
   }
 
-  /// Returns to their lines all customers whose assignments were not sent to a teller, for example before a pause.
-  /// Their attempts have not started and do not count.
+  /// Returns to their lines all customers whose assignments were not sent to a teller. Their attempts have not started
+  /// and do not count.
   ///
   /// - Parameter excluded: window of a teller that can receive no more customers; nil for none.
   mutating func revertStarts(excluded: Window? = nil, into effects: inout [QueueEffect]) {
@@ -144,7 +143,7 @@ extension QueueMachine {
 }
 
 extension Customer {
-  /// Ends the running attempt without a receipt. With `mayHaveStarted` false, the attempt no longer counts.
+  /// Ends the running attempt without a receipt.
   ///
   /// - Parameter mayHaveStarted: true if the attempt may have started, and therefore counts.
   mutating func endAttempt(mayHaveStarted: Bool = true) {

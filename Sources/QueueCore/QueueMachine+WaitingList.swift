@@ -1,7 +1,7 @@
 // Data of a snapshot of the whole queue: first waiting customers over all lines, assigned customers, and the number
 // of waiting customers per priority.
-// Invariants: the cost depends on the limits and on the number of lines and windows, never on the number of waiting
-// customers. Only customers whose tickets are on disk appear.
+// Invariants: the cost does not depend on the number of waiting customers. Only customers whose tickets are on disk
+// appear.
 
 import BankModel
 import Time
@@ -22,14 +22,12 @@ extension QueueMachine {
     public var version: UInt32
   }
 
-  /// The first waiting customers over all lines, by number, at most `limit`. `read` returns numbers that are only in
-  /// the store.
+  /// The first waiting customers over all lines, by number.
   ///
   /// - Parameters:
   ///   - limit: maximum number of customers.
-  ///   - read: returns numbers after the given one that are only in the store, in order. `read` returns at least one
-  ///     number if there is any, and no number that is assigned or not on disk. It is called no more often than
-  ///     needed.
+  ///   - read: returns numbers after the given one that are only in the store, in order. It returns at least one number
+  ///     if there is any, and no number that is assigned or not on disk.
   public func firstWaiting(
     limit: Int, reading read: (UnloadedRange, _ after: TicketNumber) -> [TicketNumber]
   ) -> [(ticket: TicketNumber, line: Line)] {
@@ -68,8 +66,7 @@ extension QueueMachine {
     }
   }
 
-  /// Number of waiting customers of a service by priority, in the order of service. Customers that are only in the
-  /// store are counted too.
+  /// Number of waiting customers of a service by priority, in the order of service, including those only in the store.
   public func waitingByPriority(of service: Service) -> [(priority: Priority, count: Int64)] {
     dayCounters.waiting.places(of: service).compactMap { place in
       lines[place].count > 0 ? (dayCounters.waiting.lines[place].priority, lines[place].count) : nil

@@ -1,13 +1,13 @@
-// Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
-// moment, and produces effects. The same events and moments always produce the same effects. In this target, a *teller*
-// is any worker, or, in contrast to a side-by-side worker, one that serves one customer after the other.
+// Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a moment,
+// and produces effects. In this target, a *teller* is any worker, or, in contrast to a side-by-side worker, one that
+// serves one customer after the other.
 //
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line, or to the
 // delayed customers, and replies with the ticket. The first customer of the highest priority is assigned to an idle
-// teller of its service at once, without waiting for the disk. The teller's answer ends the lease. `done` stages the
-// receipt and assigns the next customer in the same event. `failed` usually delays the customer; see
-// `WorkFailure.Consequence`. If the teller exits or the lease runs out, the customer returns to the position of its
-// number, which is usually the head of its line. A customer that has failed or crashed too often becomes a dead letter.
+// teller of its service. The teller's answer ends the lease. `done` stages the receipt and assigns the next customer.
+// `failed` usually delays the customer; see `WorkFailure.Consequence`. If the teller exits or the lease runs out, the
+// customer returns to the position of its number, which is usually the head of its line. A customer that has failed or
+// crashed too often becomes a dead letter.
 //
 // If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts; see
 // `QueueMachine+Starts.swift`.
@@ -21,13 +21,12 @@
 // refusal is sent at once. If the store is short of space, new customers and resets are refused; all other work
 // continues.
 //
-// Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
+// Invariant: issued = waiting + delayed + serving + served + dead + cancelled.
 
 import BankModel
 import Time
 
-/// State machine of the customers' queue. The type is not copyable, because an implicit copy at every query would
-/// cost hundreds of instructions.
+/// State machine of the customers' queue. The type is not copyable, because implicit copies would be slow.
 public struct QueueMachine: ~Copyable, Sendable {
   /// Settings of the queue.
   public internal(set) var policy: QueuePolicy
@@ -79,7 +78,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   var pendingEnqueues: [PendingEnqueue] = []
   /// Replies that are sent with a later commit, in order.
   var pendingReplies: [QueueEffect] = []
-  /// Assigned attempts that are sent to their tellers only after they are on disk; see `QueueMachine+Starts.swift`.
+  /// Assignments that wait for the disk; see `QueueMachine+Starts.swift`.
   var pendingStarts: [PendingStart] = []
   /// Transactions in flight, the oldest first; see `QueueMachine+Commits.swift`.
   var underway: [InFlightTransaction] = []
@@ -125,7 +124,6 @@ public struct QueueMachine: ~Copyable, Sendable {
     var runs: [(place: Int, count: Int64)] = []
     var delayed = CountsByService()
 
-    /// Adds `count` customers of the request, all in the line at index `place`, to ``runs``.
     mutating func register(_ count: Int64, at place: Int) {
       if runs.last?.place == place {
         runs[runs.count - 1].count += count
@@ -220,8 +218,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
     let hasCalled = event.returnsDueCustomers && returnDue(at: now, into: &effects)
     requestDelayedPage(into: &effects)
-    // Other messages of the same teller may still be unread after this event, so a lease expires only on a tick. The
-    // caller sends a tick after it has handled all received messages.
+    // Other messages of the same teller may still be unread after this event, so a lease expires only on a tick, which
+    // the caller sends after it has handled all received messages.
     if case .tick = event { expireLeases(at: now, into: &effects) }
     if !hasCalled, let service = event.onlyService, windows.indices.contains(service.index) {
       assignWaiting(service.index, at: now, into: &effects)
@@ -235,7 +233,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the listening clock
-  /// agree (see ``Moment``), as they do when all messages are handled at once.
+  /// agree (see ``Moment``).
   public var nextDeadline: MonotonicTime? {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
@@ -278,15 +276,13 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
   /// True if tickets were issued that are not on disk. A reset waits for these tickets.
   public var hasUncommittedTickets: Bool { !pendingEnqueues.isEmpty }
-  /// True if changes or result bytes that wait for the disk have reached their limit. While this is true, no customer
-  /// is assigned.
+  /// True if changes or result bytes that wait for the disk have reached their limit, so that no customer is assigned.
   var isSaturated: Bool {
     uncommitted.count >= policy.maxUncommitted || uncommittedBytes >= policy.maxUncommittedBytes
   }
   /// Number of changes that are not on disk, without new customers.
   public var uncommittedCount: Int { uncommitted.count }
-  /// True if a reply or the start of an attempt needs a new commit. Transactions in flight do not count, because a
-  /// commit would not speed them up.
+  /// True if a reply or the start of an attempt needs a new commit. Transactions in flight do not count.
   public var hasRepliesToCommit: Bool {
     guard !underway.isEmpty else {
       return !pendingReplies.isEmpty || !pendingEnqueues.isEmpty || !pendingStarts.isEmpty
@@ -303,13 +299,13 @@ public struct QueueMachine: ~Copyable, Sendable {
     lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
 
-  /// Time today during which any customer waited, was delayed or was served, up to `now`.
+  /// Business time of the day up to `now`.
   public func businessTime(at now: MonotonicTime) -> TimeSpan {
     guard isTimerRunning, now > lastMoment.monotonic else { return dayCounters.businessTime }
     return dayCounters.businessTime + now.since(lastMoment.monotonic)
   }
 
-  /// True if a customer waits, is delayed or is served, so that the business time is running.
+  /// True if the business time is running.
   public var isTimerRunning: Bool { dayCounters.waitingInAll + dayCounters.delayed > uncommittedTickets }
   /// Number of issued tickets that are not on disk.
   var uncommittedTickets: Int64 { pendingEnqueues.reduce(0) { $0 + $1.count } }
@@ -328,7 +324,6 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
   }
 
-  /// Adds a change to the open transaction.
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     if !coordinatorCrashes.isEmpty { discardCrashes(with: change) }
     uncommitted.append(change)

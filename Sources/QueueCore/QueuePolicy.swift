@@ -37,8 +37,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// crashes and failures. If set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
   /// True if the service assigns no customer to its windows while a worker that may still be running is being killed.
-  /// Without this, two workers could produce the same external effects. The work of `bank-teller` has none, so its
-  /// services do not need it.
+  /// Without this, two workers could produce the same external effects.
   public var awaitsProcessExit = false
   /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans
   /// have built-in rules, which this setting does not change.
@@ -53,8 +52,8 @@ public struct ServicePolicy: Sendable, Equatable {
     return min(retryInitialDelay * (1 << doublings), retryMaxDelay)
   }
 
-  /// Pause before the next attempt, with a jitter of up to ``retryJitter``. Deterministic: the same attempt of the same
-  /// customer always gets the same pause.
+  /// Pause before the next attempt, with a jitter of up to ``retryJitter``. The same attempt of the same customer gets
+  /// the same pause.
   public func pause(
     afterFailures failures: Int32, of ticket: TicketNumber, on day: BusinessDay, attempt: Int32
   ) -> TimeSpan {
@@ -84,21 +83,19 @@ public struct QueuePolicy: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// Settings of services without settings of their own.
   public var common = ServicePolicy()
-  /// Settings of individual services, by the index of the service. They are in an array, because they are read for
-  /// every customer.
+  /// Settings of individual services, by the index of the service.
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasLimitByService = false
-  /// Maximum number of customers that a line holds in memory. While a page is being loaded, or in a shared bank, a line
-  /// may hold more. The other customers are only in the store.
+  /// Maximum number of customers that a line holds in memory; more while a page is being loaded, or in a shared bank.
+  /// The other customers are only in the store.
   public var lineCapacity = 1024
   /// Number of customers of a line in memory below which the queue requests a page of the line.
   public var lineLowWater = 256
   /// Maximum number of lines over all services, without the lines of the grades. Customers that return to a line
   /// without an index can cause a higher number.
   public var maxLines = 4_096
-  /// Number of delayed customers in memory, temporarily up to twice this number. The other customers are only in the
-  /// store.
+  /// Number of delayed customers in memory, temporarily twice as many. The other customers are only in the store.
   public var delayedCapacity = 4_096
   /// Number of delayed customers in memory below which the queue requests a page of them.
   public var delayedLowWater = 1_024
@@ -139,8 +136,7 @@ public struct QueuePolicy: Sendable, Equatable {
     own[service.index] = rules
   }
 
-  /// Number of lines that may hold ``lineCapacity`` customers in memory. Each further line may hold only
-  /// ``smallLine``.
+  /// Number of lines that may hold ``lineCapacity`` customers in memory.
   private static let fullLines = 32
   /// Number of customers in memory of each line after the first ``fullLines``.
   private static let smallLine = 32

@@ -1,11 +1,11 @@
 // Read-only queries of a queue's store.
-// Invariant: an answer includes changes that are staged or in flight. So the caller sends no answer to a client while
+// Invariant: an answer includes changes that are staged or in flight. So the caller must not send it to a client while
 // ``QueueReader/hasStagedChanges`` is true.
 
 import BankModel
 import Time
 
-/// Queries of a stored queue. Every call is synchronous.
+/// Queries of a stored queue. Calls are synchronous.
 public protocol QueueReader: AnyObject {
   /// True if an answer may contain changes that are not on disk, because they are staged or in flight.
   var hasStagedChanges: Bool { get }
@@ -16,9 +16,8 @@ public protocol QueueReader: AnyObject {
   /// The lowest number of a stored customer whose number was not issued, because its request has arrived in part or was
   /// never completed; nil if there is none.
   ///
-  /// No query returns such customers. The customers become valid with the commit whose counters issue their numbers.
-  /// Until then these numbers must not be issued to other customers. Customers in transactions in flight are
-  /// included.
+  /// The customers become valid with the commit whose counters issue their numbers. Until then these numbers must not
+  /// be issued to other customers. Customers in transactions in flight are included.
   var firstUnissuedTicket: TicketNumber? { get }
 
   /// The next waiting customers of a line with numbers above `after`, by number.
@@ -49,8 +48,7 @@ public protocol QueueReader: AnyObject {
   /// Number of dead letters of one service on the current day.
   func countDead(of service: Service) throws(StoreError) -> Int64
 
-  /// Number of cancelled receipts of a day in a range of tickets. The cost is proportional to the number of receipts
-  /// of the day.
+  /// Number of cancelled receipts of a day in a range of tickets.
   func countCancelled(_ tickets: ClosedRange<TicketNumber>, on day: BusinessDay) throws(StoreError) -> Int64
 
   /// Number of receipts of a day with the outcome out of stock.
@@ -72,8 +70,8 @@ public protocol QueueReader: AnyObject {
   /// receipts.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
-  /// Receipts of one service over all days, in commit order, after `sequence` and up to `last`. The store scans the
-  /// receipts of all services in this range. A page may end early because of the size of its results.
+  /// Receipts of one service over all days, in commit order, after `sequence` and up to `last`. A page may end early
+  /// because of the size of its results.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
@@ -81,9 +79,8 @@ public protocol QueueReader: AnyObject {
   /// Cancelled tickets for which the stock may still have reservations, by day and number, after `ticket`, at most
   /// `limit`. If `ticket` is nil, the list starts at its beginning.
   ///
-  /// Every cancelled receipt of a service that draws on the stock adds its ticket to the list, in the same
-  /// transaction, because a crashed worker may have made a reservation without reporting it. `.released` removes the
-  /// ticket.
+  /// A cancelled receipt of a service that draws on the stock adds its ticket to the list, because a crashed worker may
+  /// have made a reservation without reporting it. `.released` removes the ticket.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
   /// Issue time of a cancelled ticket whose stock order was not released, by which the stock identifies the order;
@@ -102,7 +99,7 @@ public protocol QueueReader: AnyObject {
   /// Account of one customer over all days, with its latest receipts, at most `limit`, without their results.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
 
-  /// Verifies every invariant that can be checked in committed data.
+  /// Verifies the invariants of the committed data.
   func audit() throws(StoreError) -> StoreAudit
 }
 

@@ -1,6 +1,5 @@
 // Interface between the queue and its store: changes and queries. Changes are staged in order and become durable
-// together. A read includes everything that was staged before. All stored customers belong to the current business
-// day.
+// together. A read includes the changes that were staged before.
 
 import BankModel
 import Time
@@ -13,8 +12,7 @@ public enum StoreChange: Sendable, Equatable {
   case insertDelayed(Customer, dueAt: WallTime)
   /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former state:
   /// waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
-  /// (``withoutBytes``), so that no receipt waits for space. The case is indirect, because it is much larger than the
-  /// other changes and is passed through several functions.
+  /// (``withoutBytes``), so that no receipt waits for space. The case is indirect, because it is large.
   indirect case finish(Customer, from: CustomerState, Receipt)
   /// A waiting customer's counters changed.
   case update(Customer)
@@ -29,12 +27,12 @@ public enum StoreChange: Sendable, Equatable {
   /// A client's idempotency key belongs to these tickets. `request` is the digest of the request; nil if the client
   /// sent none.
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
-  /// Every stored customer of any state gets a cancelled receipt.
+  /// All stored customers get cancelled receipts.
   case cancelAllCustomers(day: BusinessDay, at: WallTime)
   /// The stock has released its reservation for a cancelled ticket, or had none.
   case released(TicketOfDay)
-  /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted when
-  /// the customer gets its receipt. The queue itself never reads a payload.
+  /// These customers, which are staged in the same transaction, have this payload. The payload is deleted when the
+  /// customer gets its receipt.
   case attach(payload: [UInt8], to: ClosedRange<TicketNumber>)
 }
 
@@ -150,8 +148,7 @@ public struct KeyedRequest: Sendable, Equatable {
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
 
-/// Error of a store: the disk is full, another process uses the database, or the database is newer, damaged or
-/// unusable.
+/// Error of a store.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The disk, or the quota, is full. Nothing of the open transaction was stored; retry when there is space.
   case diskFull(detail: MessageDetail)
@@ -165,7 +162,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Do not retry: after a failed fsync it is unknown which data is on disk.
   case failed(path: String, detail: MessageDetail)
 
-  /// The error in English: the object, the reason, and in most cases what to do.
+  /// The error in English.
   public var description: String {
     switch self {
     case .diskFull(let detail): "the disk is full (\(detail)): nothing was changed; make room and try again"
@@ -193,8 +190,7 @@ public struct TicketCursor: Sendable, Equatable {
   }
 }
 
-/// Result of an audit of a store. All numbers are counted from the rows and not copied from the day counters, unless
-/// stated otherwise.
+/// Result of an audit of a store. Numbers are counted from the rows, unless stated otherwise.
 public struct StoreAudit: Sendable, Equatable {
   /// Number of tickets issued over all days, from the day counters.
   public var issued: Int64 = 0
@@ -263,7 +259,7 @@ extension QueueStore {
 }
 
 extension QueueStore where Self: QueueReader {
-  /// Answers every query synchronously.
+  /// Answers the query synchronously.
   public func ask(_ question: StoreQuery) throws(StoreError) -> QueueEvent? { try answer(to: question) }
 }
 
@@ -325,11 +321,11 @@ public protocol QueueStore: AnyObject {
   /// not called, the next change does the work first.
   func runDeferredWork() throws(StoreError)
 
-  /// Progress of a staged reset (`.cancelAllCustomers`) that is not fully written; nil if there is none. The reset is
-  /// part of the open transaction: a read, a commit or another change of customers completes the reset first.
+  /// Progress of a staged reset (`.cancelAllCustomers`) that is not fully written; nil if there is none. A read, a
+  /// commit or another change of customers completes the reset first.
   var resetProgress: ResetProgress? { get }
 
-  /// Continues a reset by about a thousand customers. Does nothing if there is no reset.
+  /// Continues a reset by a part of the customers. Does nothing if there is no reset.
   func continueReset() throws(StoreError)
 
   /// Drops all changes that were not reported as on disk, whether staged or in flight.

@@ -1,6 +1,6 @@
 // Interface between a branch and the database that it shares with other branches: operations that only a shared store
 // has. The result of an operation is returned later, by ``QueueStore/takeResult()`` as an event of the queue, or by
-// ``SharedQueueStore/nextEvent()``. In each loop iteration the caller calls both until they return nil.
+// ``SharedQueueStore/nextEvent()``. The caller calls both until they return nil.
 //
 // Invariant: every operation with a request number is answered once, even if the lease is lost. After the loss of the
 // lease, no commit of changes that were staged before is reported.
@@ -13,8 +13,8 @@ public protocol SharedQueueStore: QueueStore {
   /// Returns the next event that is not an event of the queue, or nil if there is none yet.
   func nextEvent() -> SharedStoreEvent?
 
-  /// Requests tickets for customers. The customers then wait in the database, where any branch can claim them. Only
-  /// customers that draw on the stock are reserved for the branch that took them in.
+  /// Requests tickets for customers. The customers then wait in the database, where any branch can claim them, except
+  /// those that draw on the stock, which are reserved for this branch.
   func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber)
 
   /// Executes an operator's command on customers that this branch does not own.
@@ -24,8 +24,7 @@ public protocol SharedQueueStore: QueueStore {
   /// longest-waiting customer that it owns (nil for none).
   func note(windows: Int64, oldest: WallTime?)
 
-  /// Sets the paused services of this branch. The setting is stored under the branch's name and applies again after a
-  /// restart.
+  /// Sets the paused services of this branch. The setting applies again after a restart.
   func savePaused(_ services: [Service], for request: RequestNumber)
 
   /// Starts a drain of the bank: all branches refuse new customers, and the day ends when every customer that can be
@@ -36,7 +35,7 @@ public protocol SharedQueueStore: QueueStore {
   /// ``SharedStoreEvent/left`` reports that this is done. Closes the day if the bank drains and has no customers left.
   func leave()
 
-  /// Processes received data and due timers. The caller calls this at the end of each loop iteration.
+  /// Processes received data and due timers.
   func finishIteration()
 }
 
@@ -57,11 +56,11 @@ extension SharedQueueStore {
   public func removeUnissuedCustomers(limit: Int) throws(StoreError) {}
   /// Does nothing: no work is deferred.
   public func runDeferredWork() throws(StoreError) {}
-  /// False: disk space is managed by the database server.
+  /// False: the database server manages its disk space.
   public var isLowOnSpace: Bool { false }
   /// Does nothing: the database server manages its disk space.
   public func refreshDiskSpace() {}
-  /// Always true: the database server manages its disk space.
+  /// True: the database server manages its disk space.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 }
 
@@ -82,7 +81,7 @@ public enum SharedStoreEvent: Sendable {
   case dayEnded
   /// The database refused to end the day of the whole bank. The branch leaves nevertheless.
   case dayEndFailed(StoreError)
-  /// The lease was lost, for this reason. The queue receives `.claimsLost`. The store rejoins automatically.
+  /// The lease was lost, for this reason. The store rejoins automatically.
   case lost(MessageDetail)
   /// The branch has a lease again, in another epoch.
   case joined(BranchIdentity)
@@ -95,8 +94,7 @@ public enum SharedStoreEvent: Sendable {
   case transactionsLost(commits: [Int64])
   /// The branch has returned its customers and has ended its lease.
   case left
-  /// A connection to the database was lost or could not be made. The store retries. The interruption alone loses no
-  /// data.
+  /// A connection to the database was lost or could not be made. The store retries.
   case interrupted(MessageDetail)
   /// Permanent failure: the database cannot be used any more.
   case failed(StoreError)
@@ -254,7 +252,7 @@ public struct BankCounters: Sendable, Equatable {
 
   /// The current day.
   public var day: BusinessDay
-  /// Counts of the day before ``day``. Set only in the last counters that a leaving branch receives.
+  /// Counts of the day before ``day`` in the last counters of a leaving branch; nil otherwise.
   public var ended: EndedDay?
   /// Number of tickets issued today.
   public var issued: Int64
@@ -274,7 +272,7 @@ public struct BankCounters: Sendable, Equatable {
 }
 
 extension BankCounters.ServiceCounts {
-  /// Adds the counts of another lane or branch.
+  /// Adds the counts of each kind.
   public static func += (sum: inout Self, counts: Self) {
     sum.waiting += counts.waiting
     sum.delayed += counts.delayed

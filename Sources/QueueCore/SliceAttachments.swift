@@ -1,5 +1,5 @@
-// Keys and payloads of new customers. The queue stages them with the customers of the slice, and never reads them.
-// Invariant: they are staged in the transaction of their customers, or not at all.
+// Keys and payloads of new customers.
+// The queue stages them with the customers of the slice.
 
 import BankModel
 

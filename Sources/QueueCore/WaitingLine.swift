@@ -10,7 +10,6 @@
 
 import BankModel
 
-/// Waiting customers of one service and priority.
 struct WaitingLine: Sendable {
   /// The customers in memory, in order.
   fileprivate(set) var front = LinkedQueue<Customer>()
@@ -50,7 +49,6 @@ struct WaitingLine: Sendable {
   /// True if the line has no customers or newcomers, no page is being loaded, and the queue does not expect unclaimed
   /// customers of the line in a shared database.
   var isVacant: Bool { front.isEmpty && unloaded == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
-  /// Number of newcomers, which cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
   /// Adds a newcomer: a customer whose ticket is not on disk yet.
@@ -68,7 +66,6 @@ struct WaitingLine: Sendable {
     newcomers += count
   }
 
-  /// Adds all newcomers to the line: their tickets are on disk.
   mutating func settleNewcomers() { settleNewcomers(newcomers) }
 
   /// Adds the first `count` newcomers to the line: their tickets are on disk.
@@ -91,7 +88,7 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeFirst(known.count)
   }
 
-  /// Forgets all newcomers, because their tickets were revoked, or because all of them were added to the line.
+  /// Forgets all newcomers.
   mutating func dropNewcomers() {
     newcomers = 0
     firstNewcomers.removeAll(keepingCapacity: true)
@@ -110,8 +107,8 @@ struct WaitingLine: Sendable {
     }
     front.insert(customer) { $0.ticket > customer.ticket }
     cursor = max(cursor, customer.ticket)
-    // Every customer in memory is also in the store, so the last one can be dropped from memory. This is not done
-    // while a page is being loaded, because that page starts after the current cursor.
+    // A customer in memory is also in the store, so the last one can be dropped from memory. This is not done while a
+    // page is being loaded, because that page starts after the current cursor.
     if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
       unloaded += 1
       version &+= 1
@@ -140,7 +137,7 @@ struct WaitingLine: Sendable {
   }
 
   /// Returns how many customers to load next from the store, and marks this page as requested; 0 if none is needed or
-  /// one is being loaded. Never exceeds ``unloaded``, so that a page has no newcomer whose ticket is not on disk.
+  /// one is being loaded. At most ``unloaded``, so that a page has no newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, unloaded > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
@@ -174,7 +171,6 @@ struct WaitingLine: Sendable {
 // MARK: - Shared database
 
 extension WaitingLine {
-  /// Records that the database may contain more customers of the line.
   mutating func noteUnclaimedCustomers() { mayHoldMore = true }
 
   /// Returns true, and marks a page as being loaded, if a page must be claimed now: the database may contain more

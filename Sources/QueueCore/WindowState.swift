@@ -1,12 +1,11 @@
 // State of one window and its teller, or of one slot of an outside worker.
-// Invariant: between two events, `customer` is set exactly while the state is `serving`, under the lease of that state.
-// Only in this state may `prefetched` contain further customers. A teller serves these customers in order, a
-// side-by-side worker serves them concurrently.
+// Invariant: between two events, `customer` is set if the state is `serving`, under the lease of that state. Only then
+// may `prefetched` contain further customers. A teller serves these customers in order, a side-by-side worker serves
+// them concurrently.
 
 import BankModel
 import Time
 
-/// State of one window, or of one slot of an outside worker.
 struct WindowState: Sendable {
   /// What the teller at the window does now.
   enum State: Sendable, Equatable {
@@ -41,7 +40,7 @@ struct WindowState: Sendable {
   /// Maximum number of customers that this worker accepts. The limit of the service also applies.
   var capacity = Limits.customersPerWorker
 
-  /// The current customer of this window; set only while the state is `serving`.
+  /// The current customer of this window.
   var customer: Customer?
   /// Further customers: prefetched ones of a teller (see ``ServicePolicy/prefetch``), or those that a side-by-side
   /// worker serves beside the current one.
@@ -87,8 +86,8 @@ struct WindowState: Sendable {
   /// next crash identifies the culprit.
   var servesSuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
-  /// Number of customers that a busy worker holds if it may get one more in advance; nil if it may not. A teller gets
-  /// none if the service counts attempts. The limit is exclusive.
+  /// Number of customers that a busy worker holds if it may get one more in advance; nil if it may not. The limit is
+  /// exclusive.
   ///
   /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers, because it
   ///   would start them without a message and the starts could not be counted.
@@ -132,12 +131,11 @@ struct WindowState: Sendable {
     served += 1
   }
 
-  /// Window, teller and start time of the current attempt, for its receipt.
+  /// Worker and start of the current attempt, for its receipt.
   var servingAttempt: ServingAttempt {
     ServingAttempt(window: window, generation: generation, pid: pid, startedAt: startedAt.wall)
   }
 
-  /// The parts of a receipt that name the worker and the start of the attempt.
   struct ServingAttempt {
     let window: Window
     let generation: Generation

@@ -1,6 +1,6 @@
-// Sockets of one service with their access rights. A removed socket is bound again.
-// Invariant: a socket is accessible to the bank's owner alone, unless its endpoint names a group. The group may then
-// connect to the socket and pass through the home and its `run` directory.
+// Sockets of one service with their access rights. Invariant: a socket is accessible to the bank's owner alone, unless
+// its endpoint names a group. The group may then connect to the socket and pass through the home and its `run`
+// directory.
 
 import Posix
 import Time
@@ -21,7 +21,6 @@ public struct ServiceEndpoint: Sendable {
 }
 
 final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
-  /// Socket of one endpoint.
   typealias Socket = ServiceCall<Command, Reply>.Socket
 
   let all: [Socket]
@@ -39,7 +38,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
   /// Paths of the sockets, in the order of the endpoints.
   func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
-  /// Starts to listen. The first socket is bound last, so that a client that can connect to it can connect to all
+  /// Starts to listen. The first socket is bound last, so that a client that can connect to it can connect to the
   /// others.
   func listen(in home: ServiceHome) throws {
     for path in paths(in: home).reversed() { try listen(at: path, home) }
@@ -67,8 +66,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
     return earliest
   }
 
-  /// Does what is due on each socket: refuses clients that sent no hello in time or stopped within a message, and
-  /// accepts connections again after a pause.
+  /// Does what is due on each socket.
   func runTimers(_ moment: MonotonicTime) { for socket in all { socket.runTimers(moment) } }
   /// Writes the queued output of all clients.
   func flush() { for socket in all { socket.flush() } }

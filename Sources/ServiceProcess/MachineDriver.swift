@@ -1,6 +1,5 @@
 // Driver of a service's state machine and its store. Effects are performed in order. The changes of a loop iteration
-// are usually one commit: a commit may also wait for the changes of the next iterations (`GroupCommit`), and a
-// very long iteration is split.
+// are usually one commit.
 // Invariant: an answer that depends on a change is sent after the change was fsynced. If the disk is full, all
 // changes since the last commit are rolled back and refused. A change that no client can repeat is written when the
 // disk has space again. After any other disk error the process has to end, because the contents of the disk are
@@ -38,12 +37,10 @@ public protocol ServicePersistence: AnyObject {
   func committed(_ entries: [Entry])
 }
 
-/// Applies events to a state machine, performs their effects and commits changes to the store. Not Sendable: everything
-/// happens on the loop's thread.
+/// Applies events to a state machine, performs their effects and commits changes to the store.
 public final class MachineDriver<Machine: PureStateMachine, Persistence: ServicePersistence>
 where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
-  /// Number of entries at which a commit does not wait for the end of the iteration. The entries of one event are not
-  /// split.
+  /// Number of entries at which a commit does not wait for the end of the iteration.
   private var longestCommit: Int { 4_096 }
   /// Pause before changes for which the disk had no space are written again.
   private var retryPause: TimeSpan { .milliseconds(500) }
@@ -143,7 +140,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       onDiskFull?(nil)
     }
     process(.committed, at: now)
-    // The disk has space again. The changes that waited for it are written at once, not with the next change.
+    // The disk has space again, so the changes that waited for it are written without another delay.
     if machine.retry != nil, !Kernel.hasPlantedBug("vendingDoesNotRetryWrite") { retryAt = now.monotonic }
     noteDiskSpace(at: now)
   }
@@ -217,13 +214,13 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   }
 }
 
-/// Delay of a commit in order to collect the entries of more requests. A client that was answered by the last commit
-/// is likely to send its next request at once, and the first of these requests arrive while the service still writes
-/// the remaining answers. A commit for these few requests would make all other clients wait for two commits.
-/// Invariant: the delay is at most a quarter of the average duration of a commit. There is no delay if as many
-/// entries are staged as the last commit had, as with a single client that repeats the same request.
+/// Delay of a commit in order to collect the entries of more requests. A client that was answered by the last commit is
+/// likely to send its next request soon, and the first of these requests arrive while the service still writes the
+/// remaining answers. A commit for these few requests would make all other clients wait for two commits. Invariant: the
+/// delay is at most a quarter of the average duration of a commit. There is no delay if as many entries are staged as
+/// the last commit had.
 struct GroupCommit {
-  /// Longest delay, however slow the disk is.
+  /// Longest delay.
   static let longest = TimeSpan.milliseconds(2)
 
   /// Number of entries of the last commit.
@@ -232,16 +229,15 @@ struct GroupCommit {
   /// Average duration of commits.
   private var took = TimeSpan.zero
 
-  /// Records the size and the duration of a commit, from which the next delay is computed. `requests`: its entries.
+  /// Records the size and the duration of a commit, from which the next delay is computed.
   mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
     answered = requests
     ended = end
-    // The duration is smoothed, because one slow commit does not show the speed of the disk.
+    // One slow commit does not show the speed of the disk.
     took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
   }
 
-  /// Time of the commit for `requests` staged entries, the first of which was staged at `first`. A past time means at
-  /// once.
+  /// Time of the commit for `requests` staged entries, the first of which was staged at `first`; it may have passed.
   func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
     let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
     let isExpectingMore = requests < answered && first.since(ended) <= took
