@@ -1,5 +1,6 @@
-// Encoder of JSON strings (RFC 8259). Invariant: any text becomes a valid JSON string without a line feed, in UTF-8.
-// ASCII control characters, including DEL, are escaped, because a terminal could interpret them.
+// Encoder of JSON strings (RFC 8259).
+// Invariant: any text becomes a valid JSON string without a line feed, in UTF-8. ASCII control characters, including
+// DEL, are escaped, because a terminal could interpret them.
 
 /// Encoder of JSON strings.
 public enum JSONText {

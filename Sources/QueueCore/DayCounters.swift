@@ -1,5 +1,6 @@
-// Counters of the business day. Invariant: they are saved in the transaction of the changes that they count, so that
-// after a crash they agree with the stored customers.
+// Counters of the business day.
+// Invariant: they are saved in the transaction of the changes that they count, so that after a crash they agree with
+// the stored customers.
 
 import BankModel
 import Time

@@ -1,5 +1,5 @@
-// Newcomers that are ordered for later: customers whose tickets are not on disk yet. Invariant: customers up to
-// `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all of them.
+// Newcomers that are ordered for later: customers whose tickets are not on disk yet.
+// Invariant: customers up to `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all of them.
 
 import BankModel
 

@@ -1,6 +1,6 @@
-// Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Invariant:
-// each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk, or at once
-// if a branch loses its lease.
+// Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue.
+// Invariant: each numbered request gets one reply. If it has staged changes, the reply follows when these are on disk,
+// or at once if a branch loses its lease.
 
 import BankModel
 import Time

@@ -1,8 +1,8 @@
 // Outside workers: they have no window, serve one or more services, and are neither started nor killed by the
 // coordinator. If a worker disconnects, its customers return to their lines or become dead letters. If a worker reports
-// no progress for one customer, it loses the lease of this customer and continues with its other customers. Invariant:
-// the queue assigns a worker at most `inFlight` customers over all its services. Recalled customers that the worker has
-// not returned yet are counted.
+// no progress for one customer, it loses the lease of this customer and continues with its other customers.
+// Invariant: the queue assigns a worker at most `inFlight` customers over all its services. Recalled customers that the
+// worker has not returned yet are counted.
 
 import BankModel
 import Time

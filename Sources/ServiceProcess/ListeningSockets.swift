@@ -1,6 +1,6 @@
-// Sockets of one service with their access rights. Invariant: a socket is accessible to the bank's owner alone, unless
-// its endpoint names a group. The group may then connect to the socket and pass through the home and its `run`
-// directory.
+// Sockets of one service with their access rights.
+// Invariant: a socket is accessible to the bank's owner alone, unless its endpoint names a group. The group may then
+// connect to the socket and pass through the home and its `run` directory.
 
 import Posix
 import Time

@@ -216,9 +216,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
 /// Delay of a commit in order to collect the entries of more requests. A client that was answered by the last commit is
 /// likely to send its next request soon, and the first of these requests arrive while the service still writes the
-/// remaining answers. A commit for these few requests would make all other clients wait for two commits. Invariant: the
-/// delay is at most a quarter of the average duration of a commit. There is no delay if as many entries are staged as
-/// the last commit had.
+/// remaining answers. A commit for these few requests would make all other clients wait for two commits.
+/// Invariant: the delay is at most a quarter of the average duration of a commit. There is no delay if as many entries
+/// are staged as the last commit had.
 struct GroupCommit {
   /// Longest delay.
   static let longest = TimeSpan.milliseconds(2)

@@ -1,8 +1,7 @@
-// Reaction of a running service to the removal of its files, according to `HomeFileTable`. Sockets are bound again,
-// the lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If
-// the database is removed, the service ends.
+// Reaction of a running service to the removal of its files, according to `HomeFileTable`: most of them are made again.
+// If the database is removed, the service ends.
 // Invariant: the loss of the database is reported before the commit of the iteration in which it was noticed. The
-// contents of a removed write-ahead log are copied at once. All other repairs wait until the process that removes
+// contents of a removed write-ahead log are copied without delay. Other repairs wait until the process that removes
 // files has had time to finish; a removed home is not created again.
 
 import Posix
@@ -49,7 +48,7 @@ final class ServiceFileWatcher {
       let hasLogs = ((try? FileMetadata.inspect(home.logs)) ?? nil) != nil
       let names = try FileIdentityWatcher(in: [home.path, home.run] + (hasLogs ? [home.logs] : []), on: loop)
       names.expect([home.database, home.databaseLog, home.databaseReserve, home.lock] + sockets)
-      // Log rotation renames this file regularly.
+      // Log rotation renames this file.
       names.expect([home.log], .any)
       names.onMissingFiles = { [unowned self] in lost.formUnion($0) }
       try names.remember()
@@ -90,7 +89,7 @@ final class ServiceFileWatcher {
     if needsLogRepair || needsLockRepair { names.postpone() }
   }
 
-  /// Reacts at once to the loss of the database or of its write-ahead log.
+  /// Reacts to the loss of the database or of its write-ahead log.
   private func handle(_ missingFiles: Set<String>) {
     lost.removeAll()
     if missingFiles.contains(home.database) {

@@ -1,5 +1,5 @@
-// The part of a service that differs between services: its requests and their effects. `ServiceServer` and
-// `ServiceProcess` have all other parts, from the sockets to the exit code.
+// The part of a service that differs between services: its requests and their effects. The other parts are in
+// `ServiceServer` and `ServiceProcess`.
 
 import BankModel
 import Logging
@@ -8,7 +8,7 @@ import Time
 import Transport
 import Wire
 
-/// A service: its machine, the commands for the machine, and all other commands.
+/// A service: its machine, and the commands of its clients.
 public protocol ServiceHandler: AnyObject {
   /// State machine.
   associatedtype Machine: PureStateMachine
@@ -29,11 +29,11 @@ public protocol ServiceHandler: AnyObject {
   static var executable: String { get }
   /// English text that states which requests are accepted while the store uses its reserve.
   static var lowSpaceNotice: String { get }
-  /// The query that reads every row. All pending queries of this kind share one answer.
+  /// The query that reads every row. Pending queries of this kind share one answer.
   static var audit: Command { get }
   /// Driver of the state machine and its store.
   var driver: MachineDriver<Machine, Persistence> { get }
-  /// Clock that is read before and after the handlers of an iteration.
+  /// Clock of the service.
   var clock: IterationClock { get }
   /// The sockets; the first has the name of the service.
   var endpoints: [ServiceEndpoint] { get }
@@ -74,7 +74,7 @@ public protocol ServiceHandler: AnyObject {
 extension ServiceHandler {
   /// True: every query can be answered.
   public func isReady(for query: Command) -> Bool { true }
-  /// Never called, because every query can be answered.
+  /// Not called, because every query can be answered.
   public func timeoutReply(for query: Command) -> Reply {
     preconditionFailure("every question can be answered")
   }
@@ -86,7 +86,7 @@ extension ServiceHandler {
   public var nextDeadline: MonotonicTime? { nil }
 }
 
-/// Decision about a request: the server answers it at once, passes it to the machine, or answers it later.
+/// Decision about a request.
 public enum ServiceReaction<Event, Reply> {
   /// An immediate answer.
   case answer(Reply)
@@ -99,15 +99,13 @@ public enum ServiceReaction<Event, Reply> {
   case later
 }
 
-/// Clock of a service, read only before and after the handlers of an iteration.
-/// Invariant: the clock is read once before the handlers of an iteration and once after them, so all handlers see the
-/// same time.
+/// Clock of a service. It is read before and after the handlers of an iteration, so that all handlers see the same
+/// time.
 public final class IterationClock {
   /// Time of the last reading.
   public private(set) var now = SystemClock.moment()
 
   public init() {}
 
-  /// Reads the clock.
   func runIteration() { now = SystemClock.moment() }
 }

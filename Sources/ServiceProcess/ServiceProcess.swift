@@ -80,7 +80,6 @@ public enum ServiceProcess<Program: ServiceProgram> {
     return code
   }
 
-  /// Opens the database and creates the service.
   private static func open(
     _ program: Program, _ home: ServiceHome, _ loop: EventLoop, _ supervisor: SupervisorConnection?
   ) throws(Failure) -> (DatabaseStore, Program.Handler) {
@@ -155,6 +154,5 @@ private final class ServiceLock {
     return true
   }
 
-  /// Frees the lock.
   func unlock() { if let lock = lock.take() { lock.unlock() } }
 }

@@ -30,8 +30,7 @@ public protocol ServiceProgram {
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, Handler)
 
-  /// Performs another task that the command line requests. Returns its exit code, or nil if none is
-  /// requested.
+  /// Performs another task that the command line requests. Returns its exit code, or nil if none is requested.
   static func runInstead(_ options: ServiceOptions) throws -> Int32?
 }
 
@@ -44,7 +43,7 @@ extension ServiceProgram {
 public struct ServiceOptions: Sendable, Equatable {
   /// Home directory, absolute.
   public var home = ""
-  /// True if the database must exist already, because it existed when the bank was opened.
+  /// True if the database must exist already.
   public var mustExist = false
   /// Paths of the files, by the option that names each.
   public var files: [String: String] = [:]

@@ -1,8 +1,7 @@
 // Server of a running service: one loop that serves its clients, its machine and the coordinator. One iteration reads
 // the input that is ready, commits if a commit is due, answers, and publishes to subscribers.
 // Invariant: clients see committed data only, and answers are written before publications. If the disk fails in a way
-// that leaves its contents unknown, the service ends, and the process that the coordinator starts next reads the disk
-// again.
+// that leaves its contents unknown, the service ends.
 
 import BankModel
 import Logging
@@ -13,7 +12,7 @@ import Time
 import Transport
 import Wire
 
-/// Serves the clients of one service. Not Sendable: everything happens on the loop's thread.
+/// Serves the clients of one service.
 public final class ServiceServer<Handler: ServiceHandler> {
   /// Query of committed data that waits for its answer.
   private struct PendingQuery {
@@ -32,13 +31,13 @@ public final class ServiceServer<Handler: ServiceHandler> {
   /// Requests that wait for an answer of the machine.
   private var calls: [UInt64: Handler.Call] = [:]
   private var lastCall: UInt64 = 0
-  /// Queries of committed data, which wait until nothing is staged.
+  /// Queries of committed data.
   private var queries: [PendingQuery] = []
   private var isStopRequested = false
   /// True after the last request was received.
   private var isEnding = false
   private var watch: ServiceFileWatcher?
-  /// Loss of a file that cannot be repaired and that ends the service.
+  /// Loss of a file that ends the service.
   private var fatalLoss: Failure?
   /// Identity of the database, which is reported to the coordinator; nil to report none.
   public var databaseIdentity: DatabaseIdentity?
@@ -123,8 +122,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     return try finish()
   }
 
-  /// Sends the answers that need no further input, unless the disk has failed. Clients send other requests to the next
-  /// process.
+  /// Sends the answers that need no further input, unless the disk has failed.
   private func finish() throws(SystemError) -> Int32 {
     isEnding = true
     sockets.stopReceiving()
@@ -144,8 +142,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     if let reason { _ = try? StandardStreams.write("\(Handler.executable): \(reason)\n", to: .error) }
     guard reason == nil else { return 1 }
     sockets.closeAfterFlush()
-    // The loop waits up to one second until slow clients have read their last messages, but not if the coordinator
-    // has ended.
+    // Slow clients have some time to read their last messages, unless the coordinator has ended.
     let until = SystemClock.monotonic() + (supervisor?.state == .disconnected ? .zero : .seconds(1))
     while !sockets.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
     return 0
@@ -163,14 +160,13 @@ public final class ServiceServer<Handler: ServiceHandler> {
   }
 
   private var nextDeadline: MonotonicTime? {
-    // A query is due if, for example, the kernel has accepted the last part of a long answer. The next part can be
-    // sent without waiting for an event.
+    // A query is due if, for example, the kernel has accepted the last part of a long answer, so that the next part can
+    // be sent without waiting for an event.
     if !driver.machine.hasUncommittedChanges, queries.contains(where: isDue) {
       return service.clock.now.monotonic
     }
-    // A client that does not read needs no timer, because the loop reports when its socket is writable. The code
-    // avoids a key path, which would prevent the compiler from specialising this function: an iteration would take
-    // twice the instructions.
+    // A client that does not read needs no timer, because the loop reports when its socket is writable. A key path
+    // would prevent the compiler from specialising this function.
     var queryTimeout: MonotonicTime?
     for query in queries where query.call.hasRoom {
       queryTimeout = .earliest(queryTimeout, query.deadline)
@@ -228,8 +224,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     guard !driver.machine.hasUncommittedChanges else { return }
     let asked = queries
     queries.removeAll()
-    // An audit reads every row, so all clients that have requested one by now share its answer. Clients that request
-    // one later share the next audit. All other clients are served before the next audit starts.
+    // An audit reads every row, so all clients that have requested one by now share its answer.
     var audit: Handler.Reply?
     for query in asked {
       if !isDue(query) {
@@ -263,9 +258,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
     }
   }
 
-  /// Actions after the removal of files of the service: copy and restart the database's log, allocate the reserve
-  /// again, take the lock again, reopen the service's log, bind the sockets again, and end if the database was
-  /// removed.
+  /// Actions after the removal of files of the service.
   private func repairActions(
     for files: DatabaseFiles, in home: ServiceHome, _ retakeLock: @escaping () -> Bool
   ) -> ServiceFileWatcher.RepairActions {

@@ -1,8 +1,7 @@
 // `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes requests to the coordinator, the stock or the
 // vending machine.
 // Invariant: with an `Idempotency-Key`, a request that adds, orders, pays, returns money or changes stock is executed
-// at most once, however often it is sent. Customers, juices, stock and vending machine have keys of their own. A
-// different request of the same kind with the key of a recorded one is refused (409).
+// at most once. A different request of the same kind with the key of a recorded one is refused (409).
 import BankModel
 import Posix
 import JSONOutput
@@ -79,7 +78,7 @@ extension APIRoutes {
     if let day = try fields.day() {
       return ask(.reset(day: day), exchange, within: .seconds(60), \.status, JSONValue.status)
     }
-    // The day is read first, so that a retry after a lost connection never resets a second day.
+    // The day is read first, so that a retry after a lost connection does not reset a second day.
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
       case .success(let report):
@@ -111,7 +110,7 @@ extension APIRoutes {
   }
 
   /// Cancels the listed customers, or requeues them if `isCancelling` is false, without a confirmation. Answers with
-  /// the numbers of executed and refused ones.
+  /// the number of executed ones and the list of refused ones.
   private func applySelection(
     _ fields: RequestFields, _ isCancelling: Bool, _ exchange: HTTPExchange
   ) throws(FieldError) {
@@ -162,7 +161,7 @@ extension APIRoutes {
     }
   }
 
-  /// Waits for the end of a juice order, at most 20 seconds, and answers with its result.
+  /// Waits for the end of a juice order, and answers with its result.
   private func awaitJuice(_ ticket: EnqueuedReport, _ juice: ItemID, _ exchange: HTTPExchange) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: .seconds(20)) { [self] outcome in

@@ -1,6 +1,5 @@
 // `GET /api/v1/…`: queries of scripts over HTTP, with the documents of `--json`.
-// Invariant: a failure has the code of `bankctl --json`, or one of `WebErrorCode`, and the HTTP status that
-// corresponds to its exit code.
+// A failure is a JSON document with a code and a message.
 import BankModel
 import Posix
 import JSONOutput
@@ -57,7 +56,7 @@ final class APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// Accepted query fields of each list. The path of a single ticket accepts `day`; all other paths accept none.
+  /// Accepted query fields of the lists.
   private static let queries: [String: Set<String>] = [
     "tickets": ["state", "service", "after", "limit"], "receipts": ["after", "day", "service", "limit"],
     "vending/history": ["after", "limit"],
@@ -103,7 +102,7 @@ final class APIRoutes {
     }
   }
 
-  /// Maximum number of rows that the query requests; 200 if it requests none.
+  /// Maximum number of rows that the query requests, or a default.
   private func limit(_ query: RequestFields) throws(FieldError) -> Int64 {
     try query.number("limit", in: 1...TicketQuery.limitAtMost) ?? 200
   }
@@ -168,7 +167,7 @@ final class APIRoutes {
 
   // MARK: - Answers
 
-  /// Sends a JSON document as the response; the same as `answerWith`.
+  /// Sends a JSON document as the response.
   func answer(_ exchange: HTTPExchange, _ document: JSONValue) { answerWith(exchange, document) }
 
   /// Sends a JSON document as the response.
@@ -249,8 +248,7 @@ final class APIRoutes {
 }
 
 extension Failure.Code {
-  /// HTTP status that corresponds to the exit code of the failure: 1 is 500, 2 is 400, 4 is 404, 5 is 409, 3 and 75 are
-  /// 503.
+  /// HTTP status of a failure.
   var httpStatus: Int {
     switch self {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503

@@ -56,7 +56,6 @@ extension ServingRow {
 }
 
 extension WorkProgress {
-  /// The text of the progress; nil if it is empty.
   var nonEmptyText: String? { text.isEmpty ? nil : text }
 }
 

@@ -1,8 +1,8 @@
 // Client of the bank's coordinator. It connects, has several requests in flight and one subscription, and retries while
 // the coordinator restarts.
-// Invariant: every request gets exactly one result, from the coordinator or at its deadline. The listener of a
-// subscription is notified when the connection is lost, and the subscription restarts with the next connection. The
-// client connects only if there are requests or a subscription.
+// Invariant: a request gets one result, from the coordinator or at its deadline. The listener of a subscription is
+// notified when the connection is lost, and the subscription restarts with the next connection. The client connects
+// only if there are requests or a subscription.
 // Errors: a `Failure` of the protocol. At the deadline: `Failure.unanswered`, or `notOpen` if no coordinator was
 // listening at the last attempt to connect.
 import BankModel
@@ -16,7 +16,6 @@ typealias ControlOutcome = Result<[ControlAnswer], Failure>
 
 /// Connection to the coordinator for requests and one subscription.
 final class CoordinatorConnection {
-  /// Connection that sends a client's messages and receives those of the coordinator.
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
   /// A request that waits for its last answer, with its deadline and the answers received so far.
@@ -28,7 +27,7 @@ final class CoordinatorConnection {
     var listener: (ControlOutcome) -> Void
   }
 
-  /// The subscription: its command, the listener for its answers, and its number, which is new for each connection.
+  /// The subscription: its command, the listener for its answers, and its number.
   private struct Subscription {
     var number: UInt32
     var command: ControlCommand
@@ -51,7 +50,6 @@ final class CoordinatorConnection {
   private var subscription: Subscription?
   /// False if no process was listening on the socket at the last attempt to connect.
   private var hasListener = true
-  /// True between the coordinator's welcome and the loss of the connection.
   var isConnected: Bool { isWelcomed }
 
   private static let firstPause = TimeSpan.milliseconds(10)
@@ -71,11 +69,9 @@ final class CoordinatorConnection {
 
   // MARK: - Requests
 
-  /// Sends a request, and sends it again after each reconnect until the timeout. The listener is called once, in a
-  /// later iteration.
+  /// Sends a request, again after each reconnect until the timeout. The listener is called once, in a later iteration.
   ///
-  /// - Parameter timeout: Time during which the client sends the request again after every reconnect. The request must
-  ///   therefore be idempotent.
+  /// - Parameter timeout: maximum wait for the answer. The request must be idempotent, because it may be sent again.
   func ask(
     _ command: ControlCommand, within timeout: TimeSpan = .seconds(5),
     _ listener: @escaping (ControlOutcome) -> Void
@@ -200,7 +196,6 @@ final class CoordinatorConnection {
     scheduleRetry()
   }
 
-  /// Schedules the next attempt to connect.
   private func scheduleRetry() {
     retryAt = SystemClock.monotonic() + pause
     pause = min(pause * 2, Self.longestPause)
@@ -252,8 +247,7 @@ extension ControlOutcome {
   }
 }
 
-/// Each property returns the value of an answer of this kind. For an answer of another kind, it returns nil, or an
-/// empty list if its value is a page of a list.
+/// Each property returns the value of an answer of this kind; for another kind, nil or an empty list.
 extension ControlAnswer {
   var status: StatusReport? { if case .status(let report) = self { report } else { nil } }
   var ticket: TicketReport? { if case .ticket(let report) = self { report } else { nil } }

@@ -1,7 +1,7 @@
-// Data sources of the pages: board, stock, vending machine. Each source is subscribed to while a page needs it and for
-// three seconds longer, so that the event stream that follows a page request finds the subscription ready.
-// Invariant: each value is the last one received. If a source is unavailable, `isOpen` does not contain it, and its
-// last value stays until the subscription ends.
+// Data sources of the pages: board, stock, vending machine. Each source is subscribed to while a page needs it and a
+// little longer, so that the event stream that follows a page request finds the subscription ready.
+// Invariant: `isOpen` contains the available sources. The last values of a source remain at least until its
+// subscription ends.
 import BankModel
 import Posix
 import StockClient
@@ -9,12 +9,11 @@ import Time
 import VendingClient
 import Wire
 
-/// Source of the values that pages show, such as the bank's snapshots (board) or the stock. This process subscribes to
-/// it.
+/// Source of the values that pages show, to which this process subscribes.
 enum DataSource: Hashable, CaseIterable {
   /// Snapshots of the bank, the stock, and the customers' and the manager's side of the vending machine.
   case board, stock, vending, manager
-  /// Timer with an interval of half a second.
+  /// Timer that ticks while a page needs it.
   case clock
 }
 
@@ -27,7 +26,7 @@ final class DataSources {
   private(set) var stock: StockSnapshot?
   private(set) var vending: VendingSnapshot?
   private(set) var manager: VendingSnapshot?
-  /// Served customers of the last ten minutes, counted from the board.
+  /// Numbers of served customers over time, from the board.
   private(set) var rates = RateHistory()
   /// Sources that are available at the moment.
   private(set) var isOpen: Set<DataSource> = [.clock]
@@ -70,8 +69,7 @@ final class DataSources {
     }
   }
 
-  /// Subscribes to these sources for at least `linger` (three seconds) from now, for a page or a form that needs them
-  /// soon.
+  /// Subscribes to these sources for at least `linger` from now.
   func subscribeBriefly(_ kinds: Set<DataSource>, at now: MonotonicTime) {
     for kind in kinds {
       until[kind] = now + Self.linger
@@ -79,7 +77,7 @@ final class DataSources {
     }
   }
 
-  /// Sets the sources that viewers need. The subscriptions to all other sources end after three seconds.
+  /// Sets the sources that viewers need. The subscriptions to the other sources end after `linger`.
   func setNeeded(_ kinds: Set<DataSource>, at now: MonotonicTime) {
     for kind in needed.subtracting(kinds) { until[kind] = now + Self.linger }
     for kind in kinds.subtracting(needed) { open(kind, now) }
@@ -108,10 +106,8 @@ final class DataSources {
     }
   }
 
-  /// True while the board is subscribed to.
   private var isBoardSubscribed = false
 
-  /// Subscribes to the snapshots of the bank.
   private func subscribeToBoard() {
     isBoardSubscribed = true
     boardConnection.follow(.board) { [unowned self] answer in
@@ -154,8 +150,7 @@ final class DataSources {
     }
   }
 
-  /// Reads the assortment (fruits and juices) again after each reconnect, because the service may have loaded another
-  /// file.
+  /// Reads the assortment (fruits and juices); a restarted service may have loaded another file.
   private func askForAssortment(_ client: StockClient) {
     stockWelcomes = client.connectionCount
     client.ask(.assortment, until: SystemClock.monotonic() + .seconds(10)) { [weak self] answer in

@@ -1,6 +1,6 @@
 // Growing files on pages: the log of a worker, and the output of a ticket's command.
-// Invariant: less than 68 KiB of a file are read, however large it is, and no name refers to a file outside its
-// directory. A piece of output has the same number and start whenever it is read, unless a line is longer than a piece.
+// Invariant: the number of bytes that are read is limited. A piece of output has the same number and start whenever it
+// is read, unless a line is longer than a piece.
 import Posix
 import WebPages
 
@@ -38,8 +38,7 @@ enum FileTail {
     return (output.chunks + errors.chunks, output.isCut || errors.isCut)
   }
 
-  /// Splits the end of an output file into pieces. A piece ends after the first line break at or after a multiple of
-  /// the piece size. `isCut` is true if an earlier part is omitted.
+  /// Splits the end of an output file into pieces. `isCut` is true if an earlier part is omitted.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = tail(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []

@@ -1,8 +1,7 @@
 // Selections of tickets: first the confirmation with the number of customers, then the command for at most this number
 // of customers.
 // Invariant: the command applies only to customers of the confirmed day. For a filter it is executed for at most the
-// confirmed number of customers, up to the highest ticket at the confirmation, in the order of the ticket numbers, and
-// once for each ticket.
+// confirmed number of customers, in the order of the ticket numbers.
 import BankModel
 import Posix
 import WebCore
@@ -175,8 +174,7 @@ extension FormActions {
     }
   }
 
-  /// Counts the customers of a filter after a ticket number, because the board counts only whole lines. `counted` is
-  /// the number counted so far.
+  /// Counts the customers of a filter after a ticket number. `counted` is the number counted so far.
   private func count(
     _ filter: PageFilter, startingAfter after: Int64, counted: Int64 = 0,
     _ listener: @escaping (Result<Int64, Failure>) -> Void
@@ -207,7 +205,7 @@ extension FormActions {
 
   // MARK: - Execution
 
-  /// Executes the command for customers that were selected by their tickets, and answers the form.
+  /// Executes the command for customers that were selected by their tickets.
   private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: ConfirmationToken) {
     order(selection, tickets, confirmed) { outcome in
       switch outcome {
@@ -246,8 +244,7 @@ extension FormActions {
     }
   }
 
-  /// Executes the command for the next tickets of a filter, until the confirmed number is reached or none is left. Then
-  /// it answers the form.
+  /// Executes the command for the next tickets of a filter, until the confirmed number is reached or none is left.
   private func continueSelection(_ selection: Selection, _ filter: PageFilter, _ confirmed: ConfirmationToken)
   {
     let left = confirmed.count - selection.done

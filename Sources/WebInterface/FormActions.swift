@@ -1,8 +1,6 @@
-// The forms of the bank's pages: adding and cancelling customers, windows, reset, display settings. All but the display
-// settings become requests on the control socket. `ShopForms` handles the forms of the shop's pages.
+// The forms of the bank's pages: adding and cancelling customers, windows, reset, display settings.
 // Invariant: every form gets one answer. A form that adds customers, sent again with the same key, is executed once. A
-// form that needs a confirmation does nothing without one. The confirmation of a selection has the number that was
-// shown.
+// form that needs a confirmation does nothing without one.
 // Errors: a notice with the reason, and an HTTP status for scripts. An invalid field of a form is reported on an error
 // page.
 import BankModel
@@ -40,8 +38,7 @@ struct SubmittedForm {
     return back
   }
 
-  /// Answers with a notice: as JSON for a script, or by a redirect to the address, which shows it. If `isMoved`, a
-  /// page's script opens the address, too.
+  /// Answers with a notice: as JSON for a script, or by a redirect to the address, which shows it.
   ///
   /// - Parameter isMoved: true if the script of the page must open the address.
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
@@ -137,8 +134,7 @@ final class FormActions {
     }
   }
 
-  /// Seed of new customers, from their idempotency key. A repeated request thus creates the same customers, and the
-  /// coordinator recognises it as the same request.
+  /// Seed of new customers, from their idempotency key, so that a repeated request creates the same customers.
   static func seed(of key: String) -> UInt64 {
     key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -1,5 +1,5 @@
-// Schedule for returning memory to the system: once a second while there is work, and once more after a second without
-// work. This type only decides when; the caller returns the memory.
+// Schedule for returning memory to the system: at intervals while there is work, and once more afterwards. This type
+// only decides when; the caller returns the memory.
 // Invariant: after the last return that follows work, no timer wakes an idle process.
 import Time
 
@@ -26,8 +26,7 @@ struct IdleMemoryTrimmer {
   /// Time of the next return; nil for none.
   var nextDeadline: MonotonicTime? { beganAt.map { $0 + Self.pause } }
 
-  /// Returns which memory to return to the system now; nil for none. Called at the end of each iteration; `hasWorked`
-  /// is false after mere keep-alives.
+  /// Returns which memory to return to the system now.
   ///
   /// - Parameter hasWorked: false if only work such as keep-alives was done.
   /// - Returns: the memory to return now; nil for none.

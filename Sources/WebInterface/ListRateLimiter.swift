@@ -1,17 +1,16 @@
 // Budget of bytes for the lists of one page. All viewers of the page receive the same bytes.
-// Invariant: a small change needs no credit. A large change may be sent as soon as the budget allows.
-// At full speed every row of a list may change ten times a second. No user can read such changes, and sending all of
-// them to a thousand viewers would take CPU time from the workers.
+// Invariant: a small change needs no credit. A large change may be sent as soon as the budget allows. No user can read
+// all changes of a busy list, and sending them to many viewers would take CPU time from the workers.
 import Time
 
-/// Limits the bytes per second of the changes of a page's lists, which each viewer receives.
+/// Limits the bytes per second of the changes of a page's lists.
 struct ListRateLimiter {
-  /// Changes up to this size need no credit. They concern a few customers, and a viewer who waits for one of these
-  /// customers must see the change without delay.
+  /// Changes up to this size need no credit: a viewer who waits for one of a few customers must see the change without
+  /// delay.
   private static let small = 4 << 10
   /// Maximum credit, in bytes.
   private static let burst: Int64 = 16 << 10
-  /// Credit per second in bytes: with few viewers, and with many viewers (two kilobytes ten times a second).
+  /// Credit per second in bytes: with few viewers, and with many viewers.
   private static let (rate, rateWithManyViewers): (Int64, Int64) = (80_000, 20_000)
 
   /// Upper bound of one charge, so that the debt cannot overflow.
@@ -22,8 +21,7 @@ struct ListRateLimiter {
   /// Time up to which the credit was counted.
   private var countedAt = MonotonicTime(nanoseconds: 0)
 
-  /// Returns nil if a change of this size may be sent now, and takes a large one from the credit. Otherwise returns the
-  /// time at which it may be sent.
+  /// Takes a large change from the credit if it may be sent now.
   ///
   /// - Returns: nil if the bytes may be sent now, or the time at which they may be sent.
   mutating func consume(_ bytes: Int, at now: MonotonicTime, withManyViewers: Bool) -> MonotonicTime? {

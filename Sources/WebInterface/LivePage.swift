@@ -1,6 +1,5 @@
 // One viewed page: its present regions, and the recent differences, each encoded once for all viewers. Lists with very
-// many changes are sent less often than the other regions. All lists are sent together, so that no customer is in two
-// of them.
+// many changes are sent less often than the other regions, and together, so that no customer is in two of them.
 // Invariant: a viewer receives the differences after its position, in order and without a gap, or a full snapshot.
 // Storage is bounded, however slowly a viewer reads.
 import BankModel
@@ -20,7 +19,7 @@ struct PageKey: Hashable {
   var role = WebRole.operator
 }
 
-/// A page that is being viewed. It sends its changes to all viewers, each encoded once.
+/// A page that is being viewed.
 final class LivePage: EventFeed {
   let key: PageKey
   /// True if a source has changed since the last load.
@@ -62,11 +61,10 @@ final class LivePage: EventFeed {
     (self.key, self.epoch, self.onEmpty) = (key, epoch, onEmpty)
   }
 
-  /// True if the page has more than `manyViewers` viewers.
   private var hasManyViewers: Bool { viewers.count > Self.manyViewers }
 
-  /// Minimum time between two loads. It is doubled while lists are held back, because there are then more changes than
-  /// a user can read.
+  /// Minimum time between two loads. It is longer while lists are held back, because there are then more changes than a
+  /// user can read.
   var interval: TimeSpan {
     let interval = hasManyViewers ? max(key.path.interval, Self.intervalWithManyViewers) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
@@ -98,7 +96,7 @@ final class LivePage: EventFeed {
     sendLists(now)
   }
 
-  /// At the end of the bank, sends the last change: the banner about the connection, and all changes that were held
+  /// At the end of the bank, sends the last change: the banner about the connection, and the changes that were held
   /// back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
@@ -112,7 +110,7 @@ final class LivePage: EventFeed {
     send(difference)
   }
 
-  /// Sends all changes, or only those outside the lists if the limit of bytes per second does not allow the lists yet.
+  /// Sends the changes, without the lists if the limit of bytes per second does not allow them yet.
   private func sendLists(_ now: MonotonicTime) {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json
@@ -169,7 +167,6 @@ final class LivePage: EventFeed {
 
   // MARK: - Viewers
 
-  /// Adds a viewer.
   func join(_ viewer: EventViewer) { viewers[ObjectIdentifier(viewer)] = viewer }
 
   /// Removes a viewer. Without viewers the page ends.

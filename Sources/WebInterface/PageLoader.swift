@@ -1,5 +1,5 @@
 // Contents of pages, from the subscribed sources, from responses of the bank, or from files of the home.
-// Invariant: each load calls its handler exactly once, with a page or the reason for its absence.
+// Invariant: a load calls its handler once, with a page or the reason for its absence.
 import BankModel
 import Posix
 import JSONOutput
@@ -21,7 +21,6 @@ enum PageOutcome {
 
 /// Loads the contents of a page as a value for `WebPages`.
 final class PageLoader {
-  /// Handler of the result of a load.
   typealias PageCompletion = (PageOutcome) -> Void
 
   private let dataSources: DataSources
@@ -46,7 +45,7 @@ final class PageLoader {
     (self.dataSources, self.control, self.home, self.vending) = (dataSources, control, home, vending)
   }
 
-  /// Loads a page, and passes it to the handler at once or later.
+  /// Loads a page, and passes it to the handler now or later.
   func load(_ path: PagePath, in language: Language, _ done: @escaping PageCompletion) {
     switch path {
     case .bank: done(.page(dataSources.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
@@ -89,17 +88,15 @@ final class PageLoader {
     }
   }
 
-  /// Rows of all services of the board; empty without a board.
+  /// Rows of all services of the board.
   private var services: [ServiceRow] {
     dataSources.board?.services.map { ServiceRow($0, history: dataSources.rates[$0.service]) } ?? []
   }
 
-  /// Names of all services of the board.
   private var serviceNames: [ServiceName] { dataSources.board?.services.map(\.service) ?? [] }
 
   // MARK: - Answers
 
-  /// Loads the page of a ticket.
   private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping PageCompletion) {
     control.ask(.ticket(number: number, day: day)) { [home] outcome in
       switch outcome.only(\.ticket) {
@@ -160,9 +157,8 @@ final class PageLoader {
     }
   }
 
-  /// Loads the page of receipts.
   private func load(receipts filter: PageFilter, _ done: @escaping PageCompletion) {
-    // The coordinator cannot filter by outcome, so read ten times as many rows and filter here.
+    // The coordinator cannot filter by outcome, so more rows are read and filtered here.
     let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
     let query = ReceiptQuery(
       days: filter.day.map { .day($0) } ?? .present, follow: false, after: filter.after,
@@ -227,7 +223,7 @@ final class PageLoader {
     }
   }
 
-  /// Result of a load that has failed: missing if the object does not exist, otherwise unavailable.
+  /// Result of a load that has failed.
   static func outcome(_ failure: Failure) -> PageOutcome {
     // 400 (an impossible number) and 404 both become "not found".
     [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .unavailable
@@ -235,7 +231,7 @@ final class PageLoader {
 
   // MARK: - Vending machine
 
-  /// Number of money changes that are searched for earlier purchases. The machine returns all purchases among them.
+  /// Number of money changes that are searched for earlier purchases.
   private static let changes = PurchasePage.maxLimit
 
   /// Loads the page of the vending machine, with the latest purchases, or those before the change of money with this

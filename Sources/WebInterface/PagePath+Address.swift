@@ -1,6 +1,5 @@
 // Canonical address of a page: path and query in one order and spelling.
-// Invariant: requests with the same parameters have the same address, so the page is loaded and encoded once for all of
-// their viewers with the same language and rights.
+// Invariant: requests with the same parameters have the same address, so that their viewers can share one encoding.
 import BankModel
 import WebPages
 

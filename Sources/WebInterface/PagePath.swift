@@ -1,6 +1,5 @@
 // Maps an address to its page, with the sources and the minimum interval of the page.
-// Invariant: two addresses with an equal value show the same content, so their viewers with the same language and
-// rights share one encoding.
+// Invariant: two addresses with an equal value show the same content, so that their viewers can share one encoding.
 import BankModel
 import Time
 import WebCore
@@ -29,8 +28,7 @@ enum PagePath: Hashable {
   case audit
   case ledger(account: Int64?)
 
-  /// The page that the address of a request means; nil if the path has none. Throws for an unknown query field or an
-  /// invalid value.
+  /// The page that the address of a request means; nil if the path has none.
   ///
   /// - Throws: an error for an unknown query field or an invalid value.
   static func page(of target: RequestTarget) throws(FieldError) -> PagePath? {
@@ -67,15 +65,13 @@ enum PagePath: Hashable {
     }
   }
 
-  /// Returns a page that has no query fields of its own; throws if the address has any but those that every page
-  /// accepts.
+  /// Returns a page that has no query fields of its own; throws if the address has any but `lang` and `notice`.
   private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldError) -> PagePath {
     _ = try fields(target)
     return page
   }
 
-  /// Parses a query that may contain the fields with these names and those that every page accepts; throws for another
-  /// field.
+  /// Parses a query that may contain the fields with these names, `lang` and `notice`; throws for another field.
   private static func fields(
     _ target: RequestTarget, _ names: String...
   ) throws(FieldError) -> RequestFields {

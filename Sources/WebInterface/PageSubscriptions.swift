@@ -1,6 +1,6 @@
-// Requested pages, and viewed pages with their streams. `PageLoader` creates their contents.
-// Invariant: a few seconds after its last request or viewer, no source is subscribed to for a page, and no timer runs
-// for it. A requested page is loaded after at most `timeout`, with the values available by then.
+// Requested pages, and viewed pages with their streams.
+// Invariant: some time after its last request or viewer, a page needs no subscription and no timer. A requested page is
+// loaded after at most `timeout`, with the values available by then.
 import BankModel
 import Posix
 import Time
@@ -42,8 +42,7 @@ final class PageSubscriptions {
 
   /// Maximum number of pages of one stream.
   static let maximumPagesPerStream = 16
-  /// Time after which the board usually includes a change. The coordinator sends changed boards at most every 50 ms, or
-  /// every 100 ms at full speed.
+  /// Time after which the board usually includes a change.
   private static let settling = TimeSpan.milliseconds(60)
   /// Maximum wait for the first values of a page's sources.
   private static let timeout = TimeSpan.milliseconds(1_500)
@@ -56,7 +55,7 @@ final class PageSubscriptions {
 
   // MARK: - Requests
 
-  /// Answers with the document of a page when its sources have values, or after a maximum wait.
+  /// Answers with the document of a page when its sources have values, or after `timeout`.
   func show(_ path: PagePath, _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let now = SystemClock.monotonic()
@@ -102,7 +101,6 @@ final class PageSubscriptions {
     return page
   }
 
-  /// Removes a page without viewers.
   private func remove(_ page: LivePage) {
     guard pages[page.key] === page else { return }
     pages[page.key] = nil
@@ -155,7 +153,6 @@ final class PageSubscriptions {
   /// True after the bank has closed. The pages show this state before their streams end.
   private var isClosed = false
 
-  /// True if a page has a viewer.
   var hasViewers: Bool { !pages.isEmpty }
 
   /// Handles the end of the bank: sends the last change of every viewed page.
@@ -191,7 +188,6 @@ final class PageSubscriptions {
     return earliest
   }
 
-  /// True if keep-alives are due.
   func isKeepAliveDue(_ now: MonotonicTime) -> Bool { nextKeepAlive.map { $0 <= now } ?? false }
 
   /// Loads the pages that are due, and sends held lists and keep-alives.

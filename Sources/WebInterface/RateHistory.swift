@@ -1,14 +1,11 @@
-// Number of customers served per service over the last ten minutes, for the plots.
-// The coordinator sends the history since its own start at the beginning of a subscription. This type counts the
-// customers served later.
+// Number of customers served per service and interval, for the plots. A first snapshot contains a history; the
+// customers served later are counted here.
 // Invariant: each service has the same number of counts.
 import BankModel
 import Wire
 
-/// Counts of served customers for each service and interval of the last ten minutes, for the plots.
 struct RateHistory {
-  /// Counts of each service per interval, the oldest first, always `BoardHistory.intervalsAtMost` of them. The last
-  /// interval is the running one.
+  /// Counts of each service per interval, the oldest first. The last interval is the running one.
   private var parts: [ServiceName: [Int64]] = [:]
   /// Start of the running interval, in milliseconds since 1970.
   private var since: Int64 = 0
@@ -20,8 +17,8 @@ struct RateHistory {
   /// Time of the last frame.
   private var time: Int64 = 0
 
-  /// The counts of a service; empty for an unknown service. The last count is an estimate for the six seconds before
-  /// the last frame, because an interval that has just started would look as if the service had stopped.
+  /// The counts of a service; empty for an unknown service. The last count is an estimate for the interval that ends
+  /// with the last frame, because an interval that has just started would look as if the service had stopped.
   subscript(service: ServiceName) -> [Int64] {
     guard var own = parts[service] else { return [] }
     let before = own[own.count - 2]
@@ -64,7 +61,7 @@ struct RateHistory {
     (parts, since) = (loaded, history.since)
   }
 
-  /// Starts a new interval for each one that has passed until this time, and drops the oldest ones.
+  /// Starts new intervals until this time, and drops the oldest ones.
   private mutating func advance(to moment: Int64) {
     let passed = max(0, moment &- since) / BoardHistory.part
     guard passed > 0 else { return }

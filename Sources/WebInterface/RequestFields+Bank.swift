@@ -1,5 +1,5 @@
 // Fields shared by bodies, forms and queries: services, states, grades, items.
-// Invariant: an impossible name is refused with its field, and is never treated as "all".
+// Invariant: an impossible name is refused with its field, and not treated as "all".
 import BankModel
 import WebCore
 

@@ -1,6 +1,6 @@
 // The forms of the shop's pages: juices, stock, vending machine and its manager's side.
-// Invariant: the manager's socket is used only for visitors with the manager's rights. Every order of a juice and every
-// change of stock or money has an order id or an idempotency key made from the form's key, so it is executed once.
+// Invariant: the manager's socket is used only for visitors with the manager's rights. An order of a juice and a change
+// of stock or money has an order id or an idempotency key made from the form's key, so that it is executed once.
 import BankModel
 import Posix
 import StockClient
@@ -70,7 +70,7 @@ final class ShopForms {
     }
   }
 
-  /// Waits for the end of a juice order, at most eight seconds, and answers the form with its result.
+  /// Waits for the end of a juice order, and answers the form with its result.
   private func awaitJuice(_ form: SubmittedForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: Self.juiceTimeout) { [self] outcome in
@@ -96,8 +96,8 @@ final class ShopForms {
     }
   }
 
-  /// Ends the wait for a juice order that takes too long. If a station works, however busy it is, the order stays in
-  /// the queue. If none works, the order is cancelled.
+  /// Ends the wait for a juice order that takes too long. The order stays in the queue if a station works, and is
+  /// cancelled if none does.
   private func stopWaiting(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
@@ -113,7 +113,7 @@ final class ShopForms {
     form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
   }
 
-  /// Cancels the order, because no station works. An order in progress is kept.
+  /// Cancels the order. An order in progress is kept.
   private func cancelOrder(_ form: SubmittedForm, _ ticket: EnqueuedReport) {
     control.ask(.cancel(ticket.first, day: ticket.day)) { [self] outcome in
       switch outcome {

@@ -1,15 +1,11 @@
 // Navigation from links of other sites, in which browsers send no `SameSite=Strict` cookie.
-// Invariant: the response of this file contains no data of the bank. It makes the browser repeat the request from this
-// site.
+// Invariant: the response contains no data of the bank. It makes the browser repeat the request from this site.
 import WebCore
 import WebPages
 
 extension WebApplication {
   /// Page that repeats a navigation from another site without a session, so that the browser sends its cookie; nil for
   /// any other request.
-  ///
-  /// The page requests its own address again. That request comes from this site, so it contains the cookie if the
-  /// browser has one.
   func crossSiteAnswer(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .get, !isForScripts(request),
       let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none",

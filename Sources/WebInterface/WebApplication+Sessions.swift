@@ -22,7 +22,6 @@ struct Visitor {
 }
 
 extension WebApplication {
-  /// Milliseconds since 1970 UTC.
   private var wallNow: Int64 { SystemClock.wall().milliseconds }
 
   /// The visitor of a request; nil if it has no session and is not the owner's.
@@ -141,7 +140,6 @@ extension WebApplication {
   /// True if the visitor has the rights of the vending machine's manager.
   func isManager(_ request: HTTPRequest) -> Bool { visitor(of: request)?.isManager == true }
 
-  /// Ends sessions and their streams.
   private func end(_ sessions: [String]) {
     for session in sessions { _ = credentials.end(session) }
     endStreams(of: sessions)
@@ -156,7 +154,6 @@ extension WebApplication {
     home.keep(credentials.sessions)
   }
 
-  /// Ends the streams of these sessions.
   private func endStreams(of sessions: [String]) { if !sessions.isEmpty { onEnd?(sessions) } }
 
   // MARK: - Rights of a session

@@ -12,7 +12,7 @@ import WebPages
 import WebServer
 import Wire
 
-/// Handler of all requests to the web server: pages, forms, streams, scripts and sessions.
+/// Handler of the requests to the web server: pages, forms, streams, scripts and sessions.
 final class WebApplication: HTTPHandler {
   let loop: EventLoop
   let options: WebOptions
@@ -58,9 +58,8 @@ final class WebApplication: HTTPHandler {
     }
   }
 
-  /// Set by each request and reset by the event loop. True if there may be data to send.
+  /// True if there may be data to send.
   var hadRequest = false
-  /// Number of requests.
   private(set) var requests = 0
   /// Amount of work done: requests, changes of sources, loaded pages.
   var workCount: Int { requests + pageSubscriptions.workCount }
@@ -126,7 +125,6 @@ final class WebApplication: HTTPHandler {
 
   // MARK: - Pages
 
-  /// Answers a request for a page.
   private func show(_ exchange: HTTPExchange) {
     let path: PagePath
     do throws(FieldError) {

@@ -1,10 +1,9 @@
 // Assets of the pages, each with an ETag, so that a browser need not load an unchanged asset again.
-// Invariant: the tag depends only on the bytes. A browser revalidates each time and receives 304 if nothing has
-// changed.
+// Invariant: the tag depends only on the bytes.
 import CWebAssets
 import WebCore
 
-/// The files for browsers (assets) that are built into the program, such as style sheets and scripts.
+/// The files for browsers (assets) that are built into the program.
 struct WebAssets {
   /// Index and ETag of each asset by its name.
   private let tags: [String: (place: Int, tag: String)]

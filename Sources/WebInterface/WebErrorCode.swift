@@ -1,6 +1,5 @@
-// Error codes of this server, each with its HTTP status. A refusal of the coordinator, the stock or the vending machine
-// keeps its own code.
-// Invariant: each code has one status.
+// Error codes of this server.
+// Each code has one HTTP status.
 
 /// Reason for a refusal. The raw value is the `code` of the JSON error.
 enum WebErrorCode: String, CaseIterable, Sendable {

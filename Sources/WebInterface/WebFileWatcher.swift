@@ -1,11 +1,11 @@
 // Watch over the web server's files in the home: socket, port file, sessions, secrets, log. `HomeFileTable` lists them.
-// Invariant: a lost file is created again from memory, and only if the home still exists. A delay before this lets the
-// process that removed the file finish.
+// Invariant: a lost file is created again from memory if the home still exists, after a delay in which the process that
+// removed it can finish.
 import BankModel
 import Posix
 import Time
 
-/// Detects lost files of the web server, and calls a function that creates each again.
+/// Detects lost files of the web server, and creates them again.
 final class WebFileWatcher {
   private let home: WebHome
   /// Functions that create a file again, by its name in the table.

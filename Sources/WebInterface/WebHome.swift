@@ -6,7 +6,6 @@ import Posix
 import Transport
 import WebCore
 
-/// Files of the web server in the home of its bank: socket, secrets, sessions, last port.
 struct WebHome {
   /// Absolute path of the home.
   let path: String
@@ -31,11 +30,10 @@ struct WebHome {
     return secrets
   }
 
-  /// Writes the secrets again, for example after their file was removed.
+  /// Writes the secrets again.
   func keep(_ secrets: Credentials.Secrets) throws(SystemError) { try write(secrets.text, to: secretsPath) }
 
-  /// Sessions of the preceding process. The coordinator removes them when the web server or the bank is
-  /// closed.
+  /// Sessions of the preceding process.
   func sessions() -> Sessions { read(sessionsPath, limit: 64 << 10).map { Sessions(text: $0) } ?? Sessions() }
 
   /// Stores the sessions for the next process. If this fails, for example because the disk is full, the sessions end

@@ -1,7 +1,7 @@
 // The web server process: command line, exit code, listeners, loop.
 // Invariant: a process that a coordinator has started ends soon after this coordinator. It listens only on 127.0.0.1
 // and on the socket in the home, or only on the socket if it may not bind a port. After a restart with the same
-// `--port` it listens on the port of the preceding process if that port is free.
+// `--port` it listens on the preceding port if that is free.
 // Errors: a failed start is reported on standard error, and, after the hello, also to the coordinator on descriptor 3.
 import BankModel
 import Glibc
@@ -51,7 +51,6 @@ public enum WebProcess {
     }
   }
 
-  /// Writes a failure to standard error.
   private static func complain(_ failure: Failure) { SupervisorConnection.complain(failure, as: "bank-web") }
 }
 
@@ -144,7 +143,7 @@ private final class WebRun {
     log.write(event: "ready") { $0.field("port", Int64(port)) }
   }
 
-  /// Listens on the socket in the home. It is called again after the name of the socket was removed.
+  /// Listens on the socket in the home.
   private func listenOnHomeSocket(_ home: WebHome) throws(SystemError) {
     local?.stop()
     listeners.removeAll { $0 === local }

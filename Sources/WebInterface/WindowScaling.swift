@@ -1,6 +1,5 @@
 // Request for a number of windows, and its result if the change takes long.
-// Invariant: a number that the coordinator has accepted is not reported as failed, unless the coordinator stops
-// answering.
+// If no answer comes in time, the present number of windows decides.
 import BankModel
 import Time
 import Wire
@@ -18,7 +17,7 @@ struct WindowScaling {
   }
 
   private let control: CoordinatorConnection
-  /// Maximum wait for windows to open and close. A browser without scripts waits for its response meanwhile.
+  /// Maximum wait for windows to open and close, during which a browser without scripts waits for its response.
   private static let timeout = TimeSpan.seconds(5)
 
   init(_ control: CoordinatorConnection) { self.control = control }

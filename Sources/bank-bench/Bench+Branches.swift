@@ -10,7 +10,6 @@
   import Wire
 
   extension Bench {
-    /// Runs all measurements of branches.
     func measureBranches(_ address: String) throws {
       try measureBranchesServing(address)
       try measureBranchesWaking(address)
@@ -54,7 +53,7 @@
       }
     }
 
-    /// Measures the time from a request at a branch without windows to the start of the service at the second branch.
+    /// Measures the time from a request at a branch without windows to the start of the service at another branch.
     private func measureBranchesWaking(_ address: String) throws {
       let store = try ScratchDatabase(address, "waking").address
       let door = try BenchBank(self, BankSetting(deposit: 0, loan: 0, store: store))

@@ -1,4 +1,4 @@
-// Comparison of the bank with baselines. In each round, the bank and all baselines perform the same work in turn, and
+// Comparison of the bank with baselines. In each round, the bank and the baselines perform the same work in turn, and
 // the ratio of the bank's speed to each baseline is computed.
 // Invariant: a ratio compares two figures of one round, because the speed of shared disks and processors changes over
 // time.
@@ -14,8 +14,8 @@ struct Baseline {
 }
 
 extension Bench {
-  /// Measures the bank and all baselines, and adds their rows and a chart to the report. `note` is called after all
-  /// rounds; its result is the note to the bank's figure.
+  /// Measures the bank and all baselines, and adds their rows and a chart to the report. The result of `note` is the
+  /// note to the bank's figure.
   func compareWithBaselines(
     _ group: String, _ name: String, target: Target? = nil, against baselines: [Baseline],
     note: () -> String = { "" }, _ measure: () throws -> Double
@@ -38,8 +38,7 @@ extension Bench {
     chart(name, bars)
   }
 
-  /// Starts one beanstalkd for each target if the program is installed, at most two. The first syncs every write, and
-  /// the second has no log.
+  /// Starts a beanstalkd for each target, in the order of ``BeanstalkDurability``, if the program is installed.
   func startBeanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkDurability) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Baseline]) {

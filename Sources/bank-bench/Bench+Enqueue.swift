@@ -1,12 +1,11 @@
-// Rate at which tickets are issued: one at a time by one client and by many, and a million in one command. The
-// services are paused, so that no customer is served during a measurement. Every reply means that the ticket is on
-// disk.
+// Rate at which tickets are issued: one at a time by one client and by many, and many in one command. The services are
+// paused, so that no customer is served during a measurement. A reply means that the ticket is on disk.
 import ControlClient
 import Posix
 import Time
 
 extension Bench {
-  /// Measures how many tickets a second one client and sixteen clients obtain, with one customer in each request.
+  /// Measures how many tickets clients obtain per second, with one customer in each request.
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
@@ -55,13 +54,13 @@ extension Bench {
     }
   }
 
-  /// Polls without sleeping for up to 1 ms, because the figure is about the server and not about the wakeup of a
+  /// Polls without sleeping for a short time, because the figure is about the server and not about the wakeup of a
   /// sleeping client.
   func pollResponses(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
     if try loop.spin(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
-  /// Measures one `bankctl enqueue` with a million customers, from its start to its exit.
+  /// Measures one `bankctl enqueue` with many customers, from its start to its exit.
   func measureBulk() throws {
     let count = scale.bulkCustomers
     let (servers, baselines) = try startBeanstalks([nil, .atLeast(5)]) { [self] server, durability in

@@ -9,8 +9,7 @@ extension Bench {
   /// Measures memory and wakeups of an idle bank.
   func measureIdle() throws {
     let home = newHome()
-    // The bank is started with the command, as users start it, so that every process that the command starts is
-    // counted.
+    // The bank is started with the command, as users start it, so that all its processes are counted.
     _ = try command(["start"], at: home)
     let status = try self.status(at: home)
     let tellers = status.workers.compactMap { ProcessMemory.proportionalBytes(pid: $0.pid) }

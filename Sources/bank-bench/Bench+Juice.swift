@@ -1,6 +1,5 @@
 // Time from the order of a juice to its receipt, through the queue, the juice station and the stock. Making the juice
-// takes no time. One order at a time is measured, and many at once. Every receipt means that the fruit was taken and
-// the customer finished, both on disk.
+// takes no time. A receipt means that the fruit was taken and the customer finished, both on disk.
 import BankModel
 import Posix
 import StockClient
@@ -8,7 +7,7 @@ import Time
 import Wire
 
 extension Bench {
-  /// Measures juices with one juice station and with eight.
+  /// Measures juices with one juice station and with several.
   func measureJuice() throws {
     for stations in [1, 8] as [Int64] {
       var setting = BankSetting()

@@ -1,10 +1,10 @@
-// Cost of ten million waiting customers, or of a million with `--quick`: the coordinator's memory while they wait and
-// while they are served, and the duration of a start with all of them in the database.
+// Cost of very many waiting customers: the coordinator's memory while they wait and while they are served, and the
+// duration of a start with all of them in the database.
 import Posix
 import Time
 
 extension Bench {
-  /// Measures the coordinator's memory, and the time of a start, while a million customers or more wait.
+  /// Measures the coordinator's memory, and the time of a start, while very many customers wait.
   func measureLargeQueue() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)

@@ -5,7 +5,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures the time from the request of a customer to the start of its service, at 1,000 customers a second.
+  /// Measures the time from the request of a customer to the start of its service.
   func measureLatency() throws {
     let bank = try BenchBank(self)
     let watch = try StartLatencyProbe(asking: try bank.connect(), observing: try bank.connect())
@@ -44,7 +44,7 @@ final class StartLatencyProbe {
     }
   }
 
-  /// Latency in milliseconds of every customer whose start was reported.
+  /// Latency in milliseconds of the customers whose start was reported.
   var latencies: [Double] {
     requests.compactMap { ticket, number in
       guard let asked = askedAt[number], let started = startedAt[ticket] else { return nil }

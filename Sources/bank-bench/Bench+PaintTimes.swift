@@ -1,14 +1,13 @@
-// Delay until a user sees a change. One measurement is the time from a new customer until a real browser has painted
-// its row. The other one is the time from a request for the first page until the browser has painted anything.
-// Without a browser, a note is printed and nothing is measured. The screen's own delay is not included, because the
-// browser is headless.
+// Delay until a user sees a change: the time from a new customer until a real browser has painted its row, and the time
+// from a request for the first page until the browser has painted anything. Without a browser, a note is printed and
+// nothing is measured. The browser is headless, so the screen's own delay is not included.
 import ControlClient
 import HeadlessBrowser
 import Posix
 import Time
 
 extension Bench {
-  /// Measures painting with one viewer, and beside a thousand others.
+  /// Measures painting with one viewer, and beside many others.
   func measurePaintTimes() throws {
     guard Browser.isInstalled else {
       return printProgress(

@@ -1,6 +1,5 @@
 // Measurements on a PostgreSQL server: the database of a shared bank without a coordinator, other queues, and branches.
-// `scripts/bench` has started the server in the scratch directory and passes its address. The server syncs every commit
-// to its disk, as in production.
+// `scripts/bench` starts the server and passes its address.
 // Errors: the errors of the server. Without a server or its client library, the report does not contain these rows.
 import Posix
 import Time

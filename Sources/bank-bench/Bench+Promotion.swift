@@ -11,7 +11,7 @@
 
   extension Bench {
     /// Measures the time from the promotion of a standby, after the first PostgreSQL server is lost, to the bank's next
-    /// receipt. Each of up to three rounds has two new servers.
+    /// receipt. Each round has two new servers.
     func measurePromotion(_ address: String) throws {
       guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
       var figures: [Double] = []
@@ -54,7 +54,7 @@
       while told < scale.served / 20 { try pollResponses(until: SystemClock.monotonic() + .milliseconds(20)) }
       kill(try postmaster(in: directories[0]), SIGQUIT)
       let end = SystemClock.wall().milliseconds
-      // Receipts that the branch received before the loss are reported within this time.
+      // Receipts that the branch received before the loss may still be reported.
       try pollResponses(until: SystemClock.monotonic() + .milliseconds(300))
       let standby = try postmaster(in: directories[1])
       let begin = SystemClock.monotonic()

@@ -16,8 +16,7 @@ extension Bench {
     try measureCoordinatorKills()
   }
 
-  /// Writes a configuration with work of one hour, in which a customer becomes a dead letter only after a thousand
-  /// crashes.
+  /// Writes a configuration with long work, in which a customer survives many crashes.
   func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
@@ -35,14 +34,14 @@ extension Bench {
     var figures: [Double] = []
     for _ in 0..<scale.tellerKills {
       let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
-      // A worker that is killed soon after its start may be replaced only after a pause. Let this one run long enough.
+      // A worker that is killed soon after its start may be replaced only after a pause, so this one runs long enough.
       try rest(RestartPolicy().stableAfter)
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
       try awaitEvent(.started, on: eventConnection)
       figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
-    // The customer's work takes an hour, so the bank is killed instead of closed.
+    // The customer's work takes long, so the bank is killed instead of closed.
     bank.kill()
     Directory.removeTree(bank.home.path)
     let samples = Samples(figures)
@@ -70,7 +69,7 @@ extension Bench {
     throw ControlError.timedOut(what: "a \(kind) customer")
   }
 
-  /// Kills the coordinator of a bank with waiting customers, and starts the next one at once.
+  /// Kills the coordinator of a bank with waiting customers, and starts the next one.
   private func measureCoordinatorKills() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)

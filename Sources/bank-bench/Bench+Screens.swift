@@ -1,6 +1,5 @@
-// Cost of the screens: memory and wakeups of the web page's process, and its load with a thousand viewers. Also
-// measures the bank's speed with these viewers and with the dashboard in a terminal, and the time until a killed page
-// answers again. `Bench+PaintTimes.swift` measures the browser's part.
+// Cost of the screens: memory and wakeups of the web page's process, and its load with many viewers. Also measures the
+// bank's speed with these viewers and with the dashboard in a terminal, and the time until a killed page answers again.
 import ControlClient
 import Glibc
 import Posix
@@ -106,7 +105,7 @@ extension Bench {
       "screens", "bank-web killed: a viewer is connected again", "ms", Samples(figures), target: .below(600))
   }
 
-  /// Measures viewers while customers are served all the time, so that every frame contains a change.
+  /// Measures viewers while customers are served all the time.
   private func measureViewersOfABusyBank() throws {
     let setting = BankSetting(
       deposit: 3, loan: 0, speed: nil,

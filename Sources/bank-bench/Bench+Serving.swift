@@ -1,13 +1,12 @@
 // Customers served per second when their work takes no time, so that only the bank's own work remains. The queue is
 // filled before the measurement, the paused services are resumed, and the clock stops when no customer waits or is
-// served. Logging has its default settings, with two lines per customer. All customers have the same service, like the
-// jobs of beanstalkd, which are in one tube. With two services, the last customers of one service would
-// have fewer tellers.
+// served. Logging has its default settings. All customers have the same service, like the jobs of beanstalkd, which are
+// in one tube. With two services, the last customers of one service would have fewer tellers.
 
 import Time
 
 extension Bench {
-  /// Measures how many customers per second are served by 1, 3 and 16 tellers, and by 3 that prefetch.
+  /// Measures how many customers per second are served by different numbers of tellers, and with prefetch.
   func measureServing() throws {
     let store = Baseline(name: "the store alone") { [self] in try receiptsPerSecond(scale.served) }
     try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])

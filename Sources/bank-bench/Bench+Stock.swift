@@ -1,5 +1,5 @@
-// Orders that the stock service processes per second: one at a time from one client and from eight, and with
-// sixty-four in flight. No juice station is running. An answer is sent after the order is on disk.
+// Orders that the stock service processes per second: one at a time from one client and from several, and with many in
+// flight. No juice station is running. An answer is sent after the order is on disk.
 import BankModel
 import Glibc
 import Posix

@@ -1,7 +1,6 @@
-// Throughput of user-defined work in three cases. The first is commands that end at once, compared with a loop that
-// only starts them and with other programs that run commands. The second is a persistent program that receives
-// its customers as lines of JSON, compared with queues for Python. The third is a command line with a client that waits
-// for it. Every receipt of the bank is on disk.
+// Throughput of user-defined work in three cases: commands that end at once, a persistent program that receives its
+// customers as lines of JSON, and a command line with a client that waits for it. The first two are compared with other
+// programs. The bank's receipts are on disk.
 // Errors: BenchFailure if a customer has no receipt.
 import BankModel
 import CommandRunner
@@ -42,7 +41,7 @@ extension Bench {
 
   /// Measures commands that end at once, against other programs that run commands.
   private func measureCommandServices(at bank: BenchBank) throws {
-    // task-spooler has a connection for every waiting client, and accepts at most a thousand.
+    // task-spooler accepts a limited number of waiting clients.
     let count = scale.served / 400
     let loop = Baseline(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
     try compareWithBaselines(

@@ -1,6 +1,5 @@
 // Common part of all measurements: the scratch directory, the number of rounds, and the results.
-// Invariant: every bank has its own home under the scratch directory, and is closed or killed at the end of its
-// measurement.
+// Invariant: a bank has its own home under the scratch directory.
 import ControlClient
 import Posix
 import Time
@@ -69,7 +68,6 @@ final class Bench {
     return (Samples(figures), Samples(ratios))
   }
 
-  /// Writes a line to standard error.
   func printProgress(_ words: String) { _ = try? StandardStreams.write("bench: \(words)\n", to: .error) }
 
   /// Number of items per second, from the duration of the work on `count` items.
@@ -88,8 +86,7 @@ final class Bench {
   }
 }
 
-/// Reason why something could not be measured, such as a wrong answer. Errors of the system and the client library are
-/// reported unchanged. A figure below its target is not a failure: finding it is the purpose of a benchmark.
+/// Reason why something could not be measured, such as a wrong answer. A figure below its target is not a failure.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,6 +1,5 @@
 // One bank under measurement: starts its coordinator as a child of this process, sends requests, and ends it.
-// Invariant: `stop` or `kill` ends the coordinator, and `scripts/bench` kills any process left with the
-// scratch directory in its arguments.
+// `stop` or `kill` ends the coordinator.
 import BankModel
 import ControlClient
 import Glibc
@@ -65,7 +64,6 @@ final class BenchBank {
     throw ControlError.timedOut(what: "a response")
   }
 
-  /// Queries the status of the bank.
   func status() throws -> StatusReport {
     guard case .status(let report) = try ask(.status) else { throw BenchFailure("no status was sent") }
     return report

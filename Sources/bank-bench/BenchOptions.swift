@@ -1,7 +1,7 @@
 // Arguments of a run: the scratch directory, the measurements by name, and the number of rounds. Users run
-// `scripts/bench`, which builds this program, creates the directory, and removes it also after a failure.
-// Invariant: measurements run in a fixed order, independent of the order of the arguments. The raw limits of the
-// machine are measured first in each run.
+// `scripts/bench`.
+// Invariant: measurements run in a fixed order, independent of the order of the arguments, and the raw limits of the
+// machine are measured first.
 // Errors: the error of the first measurement that could not be made, such as a BenchFailure.
 import Arguments
 import BankctlCommands

@@ -1,6 +1,5 @@
 // Description of the machine for the report: processor, kernel, filesystem, load.
-// Invariant: an unavailable processor name, filesystem or load is "unknown", never a guess. Figures from two machines
-// are not comparable, but their ratios to the raw limits are.
+// Invariant: an unavailable processor name, filesystem or load is "unknown".
 import Glibc
 import Posix
 import Time

@@ -54,7 +54,6 @@ struct Report {
   var charts: [Chart] = []
 
   init(machine: MachineInfo) { self.machine = machine }
-  /// Appends a row.
   mutating func add(_ row: Row) { rows.append(row) }
 
   var table: String {

@@ -87,12 +87,12 @@ struct Attack {
     return Mutation.header(body.count) + body
   }
 
-  /// Draws up to 600 random bytes.
+  /// Draws random bytes.
   private static func noise(_ chance: inout SeededGenerator) -> [UInt8] {
     (0..<chance.draw(1...600)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
   }
 
-  /// Divides the bytes of an attack into the portions that are sent with one call each, mostly a single one.
+  /// Divides the bytes of an attack into the portions that are sent with one call each.
   static func cut(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [[UInt8]] {
     var portions: [[UInt8]] = []
     var rest = bytes[...]

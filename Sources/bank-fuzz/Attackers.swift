@@ -1,6 +1,5 @@
 // Connections of the attackers: opened, used, kept for a while, closed.
-// Invariant: a call waits for at most 30 s for a connection, and only a moment for an answer. At most 200 connections
-// are kept open.
+// Invariant: waits for a connection or an answer are limited, and so is the number of connections that are kept open.
 // Errors: FuzzFailure if no connection is accepted any more; SystemError if a socket cannot be made.
 import BankModel
 import Glibc
@@ -52,7 +51,7 @@ final class Attackers {
   /// Closes all connections that were kept open.
   func disconnect() { clients.removeAll() }
 
-  /// Connects to the attacked socket, and retries for up to 30 s while it is busy.
+  /// Connects to the attacked socket, and retries while it is busy.
   private func connect() throws -> FileDescriptor {
     let deadline = SystemClock.monotonic() + Self.timeout
     while true {
@@ -84,7 +83,7 @@ final class Attackers {
     return true
   }
 
-  /// Reads until the end of the stream, or until nothing has arrived for a moment, in at most 64 steps.
+  /// Reads until the end of the stream, or until nothing has arrived for a moment, in a limited number of steps.
   private func drainInput(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
     for _ in 0..<64 {
       switch try? socket.read(into: buffer) {

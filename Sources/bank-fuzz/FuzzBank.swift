@@ -1,6 +1,6 @@
 // The bank under attack: its coordinator as a child of this process, normal requests to it, and the checks
 // that it is unharmed.
-// Invariant: the coordinator ends with this process in any case.
+// Invariant: the coordinator ends with this process.
 // Errors: FuzzFailure, or the error of the system or the client library.
 import BankModel
 import ControlClient
@@ -25,7 +25,7 @@ final class FuzzBank {
   /// Opens a bank below a directory.
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
-    // A small queue is often full, which exercises more of the code.
+    // A small queue is often full.
     let text =
       #"{"max_waiting": \#(RequestFilter.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
@@ -40,7 +40,7 @@ final class FuzzBank {
   func recordBaseline() { descriptors = openDescriptors }
   var pid: pid_t { launched.process.pid }
 
-  /// Throws if the coordinator has exited, or has written to standard error, which it normally never does.
+  /// Throws if the coordinator has exited, or has written to standard error.
   func requireAlive() throws(FuzzFailure) {
     if let status = launched.process.reap() {
       throw FuzzFailure.coordinatorEnded("\(status)\(standardError)")
@@ -56,7 +56,7 @@ final class FuzzBank {
     try Self.ask(command, on: launched.connection)
   }
 
-  /// Sends a request, and returns its answer. Throws if none arrives within 60 s.
+  /// Sends a request, and returns its answer. Throws if none arrives in time.
   static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
     let deadline = SystemClock.monotonic() + timeout
     let number = try connection.send(command)
@@ -150,7 +150,7 @@ final class NormalClient {
     chance = SeededGenerator(seed: ~seed)
   }
 
-  /// Adds one to five customers, unless the queue is full.
+  /// Adds a few customers, unless the queue is full.
   func enqueue() throws {
     let count = chance.draw(1...5)
     let order = EnqueueParameters(

@@ -1,7 +1,5 @@
 // Command line of the program that fuzzes a real coordinator, or the web server, through its real socket. Users run
-// `scripts/fuzz --socket` or `--web`, which builds the program and makes the scratch directory. The script keeps the
-// directory if the attacked process was harmed.
-// Invariant: all values are in range.
+// `scripts/fuzz --socket` or `--web`.
 import Arguments
 import BankctlCommands
 import Posix

@@ -16,8 +16,7 @@ final class FuzzRun {
   private var last: [(number: UInt64, attack: Attack)] = []
   private var connections: UInt64 = 0
   private var messages = 0
-  /// Number of attacks that are kept as evidence: the coordinator's exit may be noticed only after a few more
-  /// attacks.
+  /// Number of attacks that are kept as evidence: the coordinator's exit may be noticed later.
   private static let keptAttacks = 64
   /// Number of attacks between two requests of the normal client.
   private static let attacksPerRequest: UInt64 = 8

@@ -14,11 +14,11 @@ enum Mutation {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }
 
-  /// Returns a frame with one to four random changes.
+  /// Returns a frame with a few random changes.
   static func change(_ frame: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = frame
     for _ in 0..<chance.draw(1...4) { changeOnce(&bytes, &chance) }
-    // In half of the cases correct the length, so that the decoder reaches the contents.
+    // Sometimes the length is corrected, so that the decoder reaches the contents.
     if bytes.count > 4, chance.draw(0...1) == 0 {
       bytes.replaceSubrange(0..<4, with: header(bytes.count - 4))
     }

@@ -1,5 +1,5 @@
-// Filter of well formed but harmful requests: any client may stop the bank, open hundreds of windows, or
-// enqueue millions. A run with such requests would prove nothing.
+// Filter of well formed but harmful requests: any client may stop the bank, open many windows, or enqueue very many
+// customers. A run with such requests would prove nothing.
 // Invariant: it decodes the stream with the same code as the coordinator.
 import BankModel
 import Wire

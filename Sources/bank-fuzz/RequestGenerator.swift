@@ -1,4 +1,4 @@
-// Random valid requests of the protocol: nearly every command, with values inside and outside their limits.
+// Random valid requests of the protocol, with values inside and outside their limits.
 // Invariant: the same generator state draws the same requests.
 import BankModel
 import Wire
@@ -74,7 +74,7 @@ enum RequestGenerator {
       account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
   }
 
-  /// Draws a list of up to 20 customers.
+  /// Draws a list of customers.
   private static func list(_ chance: inout SeededGenerator) -> ControlCommand {
     let entries = (0..<chance.draw(0...20)).map { _ in
       EnqueueEntry(
@@ -95,7 +95,7 @@ enum RequestGenerator {
     }
   }
 
-  /// Draws a number, in most cases a small one, sometimes an extreme one.
+  /// Draws a number, usually a small one, sometimes an extreme one.
   private static func number(_ chance: inout SeededGenerator) -> Int64 {
     switch chance.draw(0...9) {
     case 0...5: chance.draw(0...20)
@@ -118,7 +118,7 @@ indirect enum RawValue {
   /// A head without the contents that it announces.
   case head(UInt8, UInt64)
 
-  /// Draws a value, with nested lists and maps down to depth 5.
+  /// Draws a value, with nested lists and maps.
   static func draw(_ chance: inout SeededGenerator, depth: Int = 0) -> RawValue {
     switch chance.draw(0...(depth > 4 ? 4 : 7)) {
     case 0: return .number(chance.draw(-2...12))

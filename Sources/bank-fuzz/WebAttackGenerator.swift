@@ -1,12 +1,11 @@
 // Attacks on the server of the web page: valid, nearly valid and invalid requests.
-// Invariant: an attack depends only on the seed, its number and the port of the server. None contains the word `reset`,
+// Invariant: an attack depends on the seed, its number and the port of the server. None contains the word `reset`,
 // because a reset would remove all customers.
 import BankModel
 
 /// Draws attacks on the web server.
 enum WebAttackGenerator {
-  /// Returns the attack on the web server that the seed and the number determine. `port` is the server's, for its name
-  /// in requests.
+  /// Returns the attack that the seed and the number determine. `port` is for the server's name in requests.
   static func attack(seed: UInt64, number: UInt64, port: Int64) -> Attack {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var bytes: [UInt8] = []
@@ -94,7 +93,7 @@ enum WebAttackGenerator {
     "\tfolded: a", "Range: bytes=0-1",
   ]
 
-  /// Returns the bytes with one to four random changes.
+  /// Returns the bytes with a few random changes.
   private static func changed(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<chance.draw(1...4) where !bytes.isEmpty {

@@ -70,7 +70,7 @@ final class WebFuzzRun {
     guard try Self.pid(bank) == pid else {
       throw FuzzFailure.coordinatorEnded("the web server is no longer process \(pid)")
     }
-    // Slow requests reach their timeout, and then all connections are closed.
+    // Slow requests reach their timeout, and then their connections are closed.
     let deadline = SystemClock.monotonic() + .seconds(100)
     while Self.descriptors(of: pid) > baseline + 4 {
       guard SystemClock.monotonic() < deadline else {

@@ -30,7 +30,7 @@ final class BeanstalkClient {
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
 
-  /// Adds a command that puts a job with the priority 1024. Its time to run is one hour.
+  /// Adds a command that puts a job.
   func put(_ payload: [UInt8]) {
     send("put 1024 0 3600 \(payload.count)")
     output += payload
@@ -49,7 +49,6 @@ final class BeanstalkClient {
     try socket.writeAll(bytes)
   }
 
-  /// Adds a line to the commands to be sent.
   private func send(_ words: String) {
     output += words.utf8
     output += [13, 10]

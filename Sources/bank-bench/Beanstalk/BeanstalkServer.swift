@@ -1,6 +1,5 @@
 // One beanstalkd under measurement, which is a baseline for the bank.
-// Invariant: the server listens on a Unix socket in its own directory and is killed by `discard()`. It is never a
-// server that the user runs. If the program is not installed, `isInstalled` is false, and nothing is compared.
+// Invariant: the server listens on a Unix socket in its own directory and is killed by `discard()`.
 import Glibc
 import Posix
 import Time
@@ -59,8 +58,8 @@ final class BeanstalkServer {
   }
 }
 
-/// Worker processes of a beanstalkd under measurement: like a teller, each worker has one job in flight, and sends
-/// its completion and the request for the next job in one write.
+/// Worker processes of a beanstalkd under measurement. Each worker has one job in flight, and sends its completion and
+/// the request for the next job in one write.
 /// Invariant: a worker requests jobs after its owner has written to the worker's channel. It exits when no job is left,
 /// or when its owner ends it.
 final class BeanstalkWorkers {
@@ -80,7 +79,6 @@ final class BeanstalkWorkers {
     }
   }
 
-  /// Starts a worker.
   private func add(_ server: BeanstalkServer, _ program: String) throws(SystemError) {
     let pair = try UnixSocket.pair()
     let process = try ChildProcess.spawn(
@@ -90,7 +88,7 @@ final class BeanstalkWorkers {
     workers.append((process, pair.first.take()))
   }
 
-  /// Lets all workers begin at once, and waits until no job is left.
+  /// Lets all workers begin, and waits until no job is left.
   func work() throws {
     var byte: UInt8 = 0
     // Each worker reports when it is connected, so that the start of the workers is not counted.

@@ -1,5 +1,5 @@
 // Work of a beanstalkd that corresponds to the bank's work: jobs are put one at a time, many at once, and served by
-// workers with one job in flight. A job has 64 bytes, like a customer with a payload.
+// workers with one job in flight.
 import Glibc
 import Posix
 import Time
@@ -37,13 +37,13 @@ extension Bench {
     }
   }
 
-  /// Rate of `count` jobs that one client puts. At most 500 answers are in flight.
+  /// Rate of `count` jobs that one client puts in groups.
   func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws -> Double {
     let client = try server.connect()
     return try Self.perSecond(count) { try fill(count, client) }
   }
 
-  /// Puts jobs in groups of 500.
+  /// Puts jobs in groups, and waits for the answers of each group.
   private func fill(_ count: Int64, _ client: BeanstalkClient) throws {
     let payload = Array(Self.payload.utf8)
     var left = count

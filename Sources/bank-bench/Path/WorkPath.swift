@@ -4,7 +4,7 @@
 // process is not.
 // Invariant: the same work executes the same instructions, except for randomness in the C library. So client,
 // coordinator and tellers run one after the other. The coordinator's iterations are so far apart that each one includes
-// the periodic work. No timer causes a commit; every commit is caused by a client that waits for it.
+// the periodic work. No timer causes a commit; commits are caused by a client that waits for them.
 // Errors: any error ends the work. A refusal of the bank is a BenchFailure.
 import BankModel
 import Configuration
@@ -20,7 +20,7 @@ import Transport
 import Wire
 
 final class WorkPath {
-  /// Kind of work whose instructions are counted: opening the bank, enqueuing customers, or enqueuing and serving them.
+  /// Kind of work whose instructions are counted.
   enum Work: String {
     /// Opens the bank, and does nothing else.
     case open
@@ -30,7 +30,7 @@ final class WorkPath {
     case fill
     /// Enqueues all customers with one request and serves them.
     case serve
-    /// Enqueues all customers with one request and serves them, with 16 in flight at each teller.
+    /// Enqueues all customers with one request and serves them, with several in flight at each teller.
     case serveAhead = "serve-ahead"
   }
 
@@ -38,8 +38,7 @@ final class WorkPath {
   static let modeArgument = "--path"
   private static let tellers: Int32 = 3
   private static let prefetchCount = 16
-  /// Number of waits for receipts, and thus of commits while customers are served. Of 2,000 customers, 125 share a
-  /// commit.
+  /// Number of waits for receipts, and thus of commits while customers are served.
   private static let commits = 16
   /// Pause between two iterations of the coordinator. It is at least the time for which logs collect lines, and
   /// longer than the delay of periodic work.

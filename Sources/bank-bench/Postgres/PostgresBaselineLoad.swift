@@ -1,5 +1,5 @@
-// Replay of another queue's statements on several connections. Each connection repeatedly
-// takes jobs and completes them at once, with one or several of these rounds in flight. It starts no process.
+// Replay of another queue's statements on several connections. Each connection repeatedly takes jobs and completes
+// them, with one or several of these rounds in flight.
 // Invariant: a figure counts committed jobs only, and every job once.
 #if HAS_POSTGRES
   import Posix
@@ -37,7 +37,6 @@
 
     deinit { for connection in connections { connection.close() } }
 
-    /// Counts a connection that is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
     /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }

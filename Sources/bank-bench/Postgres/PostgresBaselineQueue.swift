@@ -1,8 +1,7 @@
-// Models of three other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints of a
-// job, and the statements that take and complete jobs. The texts and names were written for this benchmark. The facts
-// are from the sources that the comment of each model names. The work of the queues' clients is omitted, which makes
-// the queues faster.
-// Invariant: every omission makes a model faster than the real queue.
+// Models of other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints of a job, and
+// the statements that take and complete jobs. The texts and names were written for this benchmark. The facts are from
+// the sources that the comment of each model names.
+// Invariant: an omission makes a model faster than the real queue.
 #if HAS_POSTGRES
   struct PostgresBaselineQueue {
     let name: String

@@ -1,6 +1,6 @@
 // Performance of the shared database without a coordinator. Each branch has one connection, on which it claims pages
-// and completes their customers at once. No process is started.
-// Invariant: a figure counts committed receipts only. Each customer was claimed by one branch and has one receipt.
+// and completes their customers.
+// Invariant: a figure counts committed receipts only.
 #if HAS_POSTGRES
   import BankModel
   import Posix
@@ -67,7 +67,6 @@
 
     deinit { for worker in workers { worker.connection.close() } }
 
-    /// Counts a connection that is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
     /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }
@@ -186,7 +185,6 @@
       attempt { try claim(worker, page, count) }
     }
 
-    /// Completes customers, and counts their receipts.
     private func complete(
       _ worker: Worker, _ customers: [ClaimedCustomer], _ count: @escaping (Int) -> Void
     ) throws {

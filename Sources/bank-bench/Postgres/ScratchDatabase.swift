@@ -1,6 +1,4 @@
-// The database of one measurement on the scratch server, and a connection for the statements of the measurement
-// itself. No branch uses this connection.
-// Invariant: the database contains only the data of its measurement.
+// The database of one measurement on the scratch server, and a connection for the statements of the measurement itself.
 // Errors: BenchFailure with the statement and the message of the server.
 #if HAS_POSTGRES
   import Posix
@@ -15,7 +13,7 @@
     private var isReady = false
     private var failure: PostgresError?
 
-    /// Creates the database. The server's address, which `scripts/bench` passes, ends in `@/bank?host=DIRECTORY`.
+    /// Creates the database. The server's address ends in `@/bank?host=DIRECTORY`.
     convenience init(_ server: String, _ name: String) throws {
       let first = try ScratchDatabase(at: server)
       _ = try first.rows("DROP DATABASE IF EXISTS \(name)")
@@ -34,7 +32,6 @@
 
     deinit { connection.close() }
 
-    /// Notes that the connection is ready.
     func connected(_ connection: PostgresConnection, to server: PostgresServer) { isReady = true }
     /// Stores the error of a lost connection, which ends the measurement.
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { failure = error }

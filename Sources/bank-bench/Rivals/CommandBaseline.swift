@@ -1,12 +1,10 @@
 // Other programs that run commands, as baselines for the bank's windows for commands. Each program runs the same
 // commands, two at a time. The commands are queued before the measurement or during it.
-// Invariant: every started process of these programs has the directory of its round in its command line, and has exited
-// after the round. No queue of the user is used.
+// Invariant: no queue of the user is used.
 // Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is not measured.
 import Glibc
 import Posix
 
-/// Another program that runs commands, with which the bank's services of commands are compared.
 enum CommandBaseline: String, CaseIterable {
   /// Has no queue, and does not store the outcome of a command.
   case xargs = "xargs -P2"
@@ -33,8 +31,7 @@ enum CommandBaseline: String, CaseIterable {
     rivals(bench, allCases, targets: [.xargs: .atLeast(1)]) { try $0.perSecond(count, allWait: true, in: $1) }
   }
 
-  /// The programs with a queue, measured from the queueing of the first command to the exit of the last one. Both
-  /// programs need one process to queue a command.
+  /// The programs with a queue, measured from the queueing of the first command to the exit of the last one.
   static func queueing(_ bench: Bench, _ count: Int64) -> [Baseline] {
     rivals(bench, [.taskSpooler, .nq], targets: [.taskSpooler: .atLeast(2), .nq: .atLeast(4)]) {
       try $0.perSecond(count, allWait: false, in: $1)
@@ -128,8 +125,7 @@ enum CommandBaseline: String, CaseIterable {
   }
 }
 
-/// One round of a baseline. It has its own directory with a link to its program. The path of the link identifies its
-/// processes.
+/// One round of a baseline. It has its own directory with a link to its program.
 final class BaselineRun {
   /// Environment of the program, with the search path.
   var environment: EnvironmentVariables = [

@@ -1,7 +1,6 @@
 // Queues for Python that store their jobs in PostgreSQL, as installed from PyPI. The packages use their own schema,
-// their default settings, and one or two of their workers, because a Python process uses one processor. The start of
-// the interpreter is not counted. The time is measured by the server's clock, from the first job taken to the last
-// job done, which both packages record in their tables.
+// their default settings, and one or two of their workers. The start of the interpreter is not counted. The time is
+// measured by the server's clock, from the first job taken to the last job done.
 // Errors: BenchFailure if a queue did not serve all jobs. A package that is not installed is not measured.
 #if HAS_POSTGRES
   import Posix
@@ -30,7 +29,7 @@
       Environment.value("BANK_POSTGRES_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Both queues, or none if there is no interpreter for them.
+    /// The queues, or none if there is no interpreter for them.
     static var all: [PostgresPythonBaseline] { interpreter == nil ? [] : allCases }
 
     /// Number of jobs in one measurement.

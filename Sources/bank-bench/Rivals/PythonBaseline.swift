@@ -1,6 +1,6 @@
 // Queues for Python, as baselines for a worker in Python. Like the bank, each queue must store a task on disk before
 // it is served, and its completion on disk afterwards.
-// Invariant: a task does no work, all tasks are queued before the measurement, and one worker serves them. The time
+// Invariant: a task does no work, the tasks are queued before the measurement, and one worker serves them. The time
 // runs from the first task to the last, without the interpreter's start.
 // Errors: BenchFailure if a queue did not serve all tasks. A queue that is not installed is not measured.
 import Posix
@@ -23,7 +23,7 @@ enum PythonBaseline: String, CaseIterable {
     Environment.value("BANK_PYTHON_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Both queues for Python as baselines of the bank, or none if there is no interpreter for them.
+  /// The queues as baselines of the bank, or none if there is no interpreter for them.
   static func all(_ bench: Bench) -> [Baseline] {
     guard let interpreter else { return [] }
     return allCases.map { kind in

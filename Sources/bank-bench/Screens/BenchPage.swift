@@ -1,6 +1,6 @@
 // The web page of a bank under measurement: its process, and its viewers.
 // Invariant: `pid` is the process that `findProcess` found last.
-// Errors: BenchFailure if the bank has no such process within ten seconds.
+// Errors: BenchFailure if the bank has no such process in time.
 import Glibc
 import HeadlessBrowser
 import Posix
@@ -56,7 +56,7 @@ final class BenchPage {
       program: Paths.join(bench.programs, "bank-bench"), [WebViewers.modeArgument, socket, "\(count)"])
   }
 
-  /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has received an event.
+  /// Time from `begin` until a viewer that reconnects at intervals has received an event.
   func awaitViewer(since begin: MonotonicTime) throws -> TimeSpan {
     let end = begin + .seconds(10)
     while SystemClock.monotonic() < end {

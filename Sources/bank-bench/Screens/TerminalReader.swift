@@ -1,4 +1,4 @@
-// A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once.
+// A command in a terminal, whose output is read and discarded.
 // Invariant: when the reader is ready, the command has drawn on the terminal. Before its exit the reader kills
 // the command.
 // Errors: BenchFailure, SystemError.

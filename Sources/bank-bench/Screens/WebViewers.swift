@@ -1,8 +1,7 @@
 // Viewers of a page: connections that request its events and read everything. A browser would run on another machine,
-// and the bank and its page are measured, so a viewer must use as little of this machine as possible. The first eight
-// viewers read data as soon as it arrives. The sockets of all others are read four times a second, in turn, with one
-// call each, into memory that is not used. Their data waits in the sockets, which have space for it, so the page does
-// the same work for these viewers as for the first ones.
+// so a viewer must use as little of this machine as possible. The first viewers (`watched`) read data as soon as it
+// arrives. The sockets of the others are read at intervals, in turn, into memory that is not used, so that the page
+// does the same work for all viewers.
 // Invariant: each viewer has received its first event before readiness is reported.
 // Errors: BenchFailure if the server refuses or disconnects a viewer.
 import Glibc
@@ -14,7 +13,7 @@ enum WebViewers {
   static let modeArgument = "viewers"
   /// Number of viewers that read data as soon as it arrives.
   private static let watched = 8
-  /// Pause between two reads of all other viewers.
+  /// Pause between two reads of the other viewers.
   private static let round = TimeSpan.milliseconds(250)
 
   /// Main function of the process with viewers: `count` viewers, connected to the page's socket at this path.
@@ -36,7 +35,7 @@ enum WebViewers {
         return false
       }
       bytes += Int64(count)
-      // The head of an answer is shorter than 1,024 bytes, but head and first event together are longer.
+      // The head of an answer is shorter than this limit, but head and first event together are longer.
       if seen[place] < 1_024, seen[place] + count >= 1_024 { ready += 1 }
       seen[place] += count
       return true
