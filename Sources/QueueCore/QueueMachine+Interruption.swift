@@ -1,7 +1,6 @@
 // Ways in which an attempt ends without a receipt: the teller reports a failure, exits, hangs or violates the protocol,
 // or the customer is recalled. The customer then waits again, is delayed, or becomes a dead letter.
-// Invariant: each of these attempts is recorded once, in the transaction that moves its customer, unless the branch no
-// longer owns the customer.
+// Invariant: the record of an attempt is staged together with the change of its customer.
 
 import BankModel
 import Time

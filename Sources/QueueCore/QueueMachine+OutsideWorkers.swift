@@ -188,7 +188,7 @@ extension QueueMachine {
   }
 
   /// Takes customers with expired leases from a side-by-side worker, as if it had crashed. An outside worker continues
-  /// with its other customers. The caller kills a worker at a window.
+  /// with its other customers.
   ///
   /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.
   mutating func interruptExpired(

@@ -14,7 +14,7 @@ extension QueueMachine {
     return place >= 0 && place < windows[service].count - outsideCounts[service] ? (service, place) : nil
   }
 
-  /// Subtracts a window from the number of idle windows if it is idle. The caller then changes the state of the window.
+  /// Subtracts a window from the number of idle windows if it is idle.
   mutating func leaveIdle(_ service: Int, _ place: Int) {
     if windows[service][place].state == .idle, !windows[service][place].window.isOutside {
       idleWindows[service] -= 1

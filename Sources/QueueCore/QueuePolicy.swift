@@ -18,7 +18,7 @@ public struct ServicePolicy: Sendable, Equatable {
   public var maxCrashes: Int32 = 3
   /// Number of reported failures after which a customer becomes a dead letter.
   public var maxFailures: Int32 = 5
-  /// Pause after the first reported failure. The pause doubles with each further failure.
+  /// Pause after the first reported failure. The pause doubles with each further failure, up to ``retryMaxDelay``.
   public var retryInitialDelay: TimeSpan = .seconds(1)
   /// Maximum pause before a retry, without jitter. It does not limit a pause that a worker requests.
   public var retryMaxDelay: TimeSpan = .seconds(60)

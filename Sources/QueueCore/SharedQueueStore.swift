@@ -2,7 +2,7 @@
 // has. The result of an operation is returned later, by ``QueueStore/takeResult()`` as an event of the queue, or by
 // ``SharedQueueStore/nextEvent()``. The caller calls both until they return nil.
 //
-// Invariant: every operation with a request number is answered once, even if the lease is lost. After the loss of the
+// Invariant: an operation with a request number is answered once, even if the lease is lost. After the loss of the
 // lease, no commit of changes that were staged before is reported.
 
 import BankModel

@@ -252,8 +252,7 @@ public final class ServiceServer<Handler: ServiceHandler> {
       databaseIdentity?.bank = bank
       if let databaseIdentity { supervisor?.send(.database(databaseIdentity)) }
     } catch {
-      // If the disk is full, the opening is stored after the next start of the service, when the coordinator sends it
-      // again.
+      // If the disk is full, the opening is not stored until the coordinator sends it again.
       guard case .diskFull = error else { return driver.end(because: error) }
     }
   }

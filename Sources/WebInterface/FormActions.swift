@@ -1,6 +1,6 @@
 // The forms of the bank's pages: adding and cancelling customers, windows, reset, display settings.
-// Invariant: every form gets one answer. A form that adds customers, sent again with the same key, is executed once. A
-// form that needs a confirmation does nothing without one.
+// Invariant: a form gets one answer. A form that adds customers, sent again with the same key, is executed once. A form
+// that needs a confirmation does nothing without one.
 // Errors: a notice with the reason, and an HTTP status for scripts. An invalid field of a form is reported on an error
 // page.
 import BankModel

@@ -95,7 +95,7 @@ enum PagePath: Hashable {
     }
   }
 
-  /// True if the board is the only source, so that the page can be loaded after the coordinator has exited.
+  /// True if the page is made from the board alone, so that it can be loaded after the coordinator has exited.
   var needsOnlyBoard: Bool {
     switch self {
     case .bank, .kiosk, .lobby, .windows, .services: true

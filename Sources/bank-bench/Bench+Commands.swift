@@ -5,7 +5,7 @@ import Posix
 import Time
 
 extension Bench {
-  /// Measures how long `bankctl --version`, `bankctl status` and `bankctl enqueue 1` take.
+  /// Measures how long some commands take.
   func measureCommands() throws {
     let bank = try BenchBank(self)
     for arguments in [["--version"], ["status"], ["enqueue", "1"]] {

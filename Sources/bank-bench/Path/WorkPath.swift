@@ -40,8 +40,7 @@ final class WorkPath {
   private static let prefetchCount = 16
   /// Number of waits for receipts, and thus of commits while customers are served.
   private static let commits = 16
-  /// Pause between two iterations of the coordinator. It is at least the time for which logs collect lines, and
-  /// longer than the delay of periodic work.
+  /// Pause between two iterations of the coordinator, longer than the delay of periodic work.
   private static let pause = TimeSpan.milliseconds(5)
   /// A time in the past: a loop with this deadline does not wait.
   private static let past = MonotonicTime(nanoseconds: 0)

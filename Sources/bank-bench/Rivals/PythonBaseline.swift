@@ -1,5 +1,4 @@
-// Queues for Python, as baselines for a worker in Python. Like the bank, each queue must store a task on disk before
-// it is served, and its completion on disk afterwards.
+// Queues for Python that store their tasks and completions on disk, as baselines for a worker in Python.
 // Invariant: a task does no work, the tasks are queued before the measurement, and one worker serves them. The time
 // runs from the first task to the last, without the interpreter's start.
 // Errors: BenchFailure if a queue did not serve all tasks. A queue that is not installed is not measured.
