@@ -39,8 +39,8 @@ extension QueueMachine {
     }
   }
 
-  /// Claims a page of a line if the database may contain more of its customers and fewer than half a page are in
-  /// memory, or, with `isWanted`, none.
+  /// Claims a page of a line if the database may contain more of its customers and memory has fewer than half a page of
+  /// them, or has none if `isWanted`.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(dayCounters.waiting.lines[place], after: 0, limit: policy.page))

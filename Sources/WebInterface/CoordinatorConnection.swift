@@ -69,7 +69,8 @@ final class CoordinatorConnection {
 
   // MARK: - Requests
 
-  /// Sends a request, again after each reconnect until the timeout. The listener is called once, in a later iteration.
+  /// Sends a request, and sends it again after each reconnect until the timeout. The listener is called once, in a
+  /// later iteration.
   ///
   /// - Parameter timeout: maximum wait for the answer. The request must be idempotent, because it may be sent again.
   func ask(
