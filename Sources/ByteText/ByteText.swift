@@ -3,13 +3,11 @@
 // (U+10FF80 to U+10FFFF, the end of a plane for private use). If the input contains one of these scalars in
 // UTF-8, each of its four bytes becomes one scalar, too. A byte that a scalar carries in this way is a foreign
 // byte.
-// Invariant: `bytes(of: text(of: bytes))` equals `bytes`, and different sequences of bytes have different
-// texts.
+// Invariant: `bytes(of: text(of: bytes))` equals `bytes`.
 
 /// Conversion between arbitrary bytes and text, without loss.
 public enum ByteText {
-  /// The text of these bytes. Each byte that is not UTF-8 becomes a scalar from U+10FF80 to U+10FFFF. Valid UTF-8
-  /// without such scalars stays unchanged.
+  /// The text of these bytes. Valid UTF-8 without a scalar from U+10FF80 to U+10FFFF stays unchanged.
   public static func text(of bytes: some Collection<UInt8>) -> String {
     let whole = bytes.withContiguousStorageIfAvailable(exactText)
     return whole ?? Array(bytes).withUnsafeBufferPointer(exactText)
@@ -40,10 +38,10 @@ public enum ByteText {
     return bytes
   }
 
-  /// True if the text carries foreign bytes: it contains a scalar from U+10FF80 to U+10FFFF.
+  /// True if the text carries foreign bytes.
   public static func containsNonUTF8Bytes(_ text: String) -> Bool {
     var text = text
-    // In UTF-8, all these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with the byte F4 are rare.
+    // In UTF-8, these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with the byte F4 are rare.
     return text.withUTF8 { bytes in
       guard bytes.contains(0xf4) else { return false }
       return bytes.indices.contains { place in
@@ -113,9 +111,7 @@ public enum ByteText {
     scalar.value >= first + 0x80 ? UInt8(scalar.value - first) : nil
   }
 
-  /// The text of a buffer of bytes.
   private static func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-    // In the usual case the bytes are copied once.
     if let text = String(validating: bytes, as: UTF8.self), !containsNonUTF8Bytes(text) { return text }
     var text = ""
     var place = 0
@@ -148,7 +144,6 @@ public enum ByteText {
 }
 
 extension UTF8 {
-  /// Number of bytes of a scalar in UTF-8.
   fileprivate static func width(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case 0..<0x80: 1

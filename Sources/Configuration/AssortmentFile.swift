@@ -1,7 +1,7 @@
 // Format of the file of fruits, juices and recipes (`config/stock.json`), and its conversion to an
 // assortment.
-// Invariant: the result obeys the rules of `Assortment`: names are unique among the fruits and among the juices,
-// recipes use existing fruits, and their amounts are at least 1. A file is accepted completely or not at all.
+// Invariant: names are unique among the fruits and among the juices, and recipes use fruits of the file. A file is
+// accepted completely or not at all.
 
 import Arguments
 import BankModel

@@ -1,6 +1,6 @@
-// All settings with their defaults. The comment of a setting ends with the key in the file. `Setting` is the table of
-// keys and bounds.
-// Invariant: `config/bank.json` contains exactly the defaults; a test verifies it.
+// The settings with their defaults. The comment of a setting ends with the key in the file. `Setting` is the table
+// of keys and bounds.
+// Invariant: `config/bank.json` contains the defaults.
 
 import BankModel
 import Posix
@@ -9,7 +9,7 @@ import Time
 /// One value for each service, such as its number of windows.
 public struct PerService<Value: Sendable & Equatable>: Sendable, Equatable {
   private var values: [ServiceName: Value]
-  /// Value of services that the configuration does not name.
+  /// Value of a service without a value of its own.
   private let otherwise: Value
 
   init(deposit: Value, loan: Value, juice: Value, otherwise: Value) {
@@ -55,7 +55,7 @@ public struct BankConfiguration: Sendable, Equatable {
     public init() {}
   }
 
-  /// Settings of the database that several branches share: address, claim size, and name of the branch.
+  /// Settings of the database that several branches share.
   public struct Store: Sendable, Equatable {
     /// Address of the shared database; nil for a database in the home. `store.url`
     public var address: StoreAddress?
@@ -77,7 +77,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Simulated service time of a customer, before ``speed``. `work`
   public var work = PerService<TimeSpan>(
     deposit: .milliseconds(700), loan: .milliseconds(1100), juice: .milliseconds(500))
-  /// Factor that divides every simulated time span. `speed`
+  /// Factor that divides simulated time spans. `speed`
   public var speed = Speed.one
   /// The language; nil for that of the locale. `lang`
   public var language: Language?

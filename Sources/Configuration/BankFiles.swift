@@ -1,7 +1,7 @@
 // Files of a bank: its configuration, and the files of the fruits and the drinks, in the home or beside the
-// configuration. Opening, reloading and checking a bank use this type to find them.
-// Invariant: a file that is found is read or refused. Built-in values replace only a file that is missing, or whose
-// directory cannot be searched.
+// configuration.
+// Invariant: a file that is found is read or refused. Built-in values replace a file that is missing or cannot be
+// inspected.
 
 import BankModel
 import Posix
@@ -41,7 +41,7 @@ public struct BankFiles: Sendable, Hashable {
     return try ProductFile.load(path: products)
   }
 
-  /// Reads all files. A reload accepts or refuses them as a whole.
+  /// Reads all files.
   public func readAll() throws(ConfigurationError) -> (
     configuration: LoadedConfiguration, assortment: Assortment, products: ProductTable
   ) {

@@ -1,7 +1,6 @@
 // Sentences for a refused configuration, in English and Korean.
-// Invariant: a message is one line with the place, the reason, and, where possible, the object and the remedy. Text
-// from the file is truncated, and its control characters are escaped. In Korean, particles whose form depends on the
-// last sound of an inserted word are avoided where possible.
+// Invariant: a message is one line. Text from the file is truncated, and its control characters are escaped. In
+// Korean, particles whose form depends on the last sound of an inserted word are avoided where possible.
 
 import BankModel
 import JSON
@@ -207,7 +206,6 @@ extension ConfigurationError {
     return key.hasSuffix("max_delay") ? key.dropLast("max_delay".count) + "initial_delay" : key
   }
 
-  /// Reason why a file is not JSON, and a remedy.
   private func english(_ reason: JSONFault.Reason) -> String {
     switch reason {
     case .unexpectedEnd: "the file ends too early; a brace, a quote or a value is missing"
@@ -223,7 +221,6 @@ extension ConfigurationError {
     }
   }
 
-  /// Reason why a file is not JSON, and a remedy, in Korean.
   private func korean(_ reason: JSONFault.Reason) -> String {
     switch reason {
     case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우세요."

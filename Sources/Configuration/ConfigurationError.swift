@@ -1,6 +1,5 @@
 // Reasons for refusing a configuration; the sentences are in `ConfigurationError+Message.swift`.
-// Invariant: every error contains the file, and the key and line if there is one. No setting of a refused
-// file is used.
+// Invariant: an error contains the file, and the key and the line if they are at fault.
 
 import Arguments
 import JSON
@@ -47,7 +46,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case empty
     /// List with more elements than this number.
     case tooMany(Int)
-    /// Text that is empty, has more than this number of characters, or contains control characters.
+    /// Text that is empty, too long, or contains control characters, with the maximum number of characters.
     case badText(Int)
     /// Invalid id of a fruit, juice or drink.
     case badName(String)

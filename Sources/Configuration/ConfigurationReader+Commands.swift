@@ -1,7 +1,7 @@
 // Conversion from JSON to a service's command: arguments, directory, environment, and the meanings of its
 // exit codes and signals.
-// Invariant: no argument, name or value contains a zero byte or is longer than execve(2) allows for one string, and no
-// name of a variable contains "=". The length of a name with its value, and the total length, are not checked.
+// Invariant: no argument, name or value contains a zero byte or is longer than execve(2) allows for one string,
+// and no name of a variable contains "=". The total length of arguments and variables is not checked.
 
 import BankModel
 import Posix
@@ -80,7 +80,7 @@ extension ConfigurationReader {
     return meanings
   }
 
-  /// The value as the account that a transfer debits or credits: `cash`, `loans` or `customer`.
+  /// The value as the account that a transfer debits or credits.
   func side() throws(ConfigurationError) -> PostingRule.Side {
     let name = try text(atMost: 40)
     guard let side = PostingRule.Side(name: name) else {

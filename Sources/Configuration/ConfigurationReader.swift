@@ -1,5 +1,5 @@
 // Conversion of one JSON value to a checked Swift value.
-// Invariant: every value has the expected type and is in range.
+// Invariant: a returned value has the expected type and is in range.
 // Errors: `ConfigurationError` with key and line.
 
 import Arguments
@@ -131,7 +131,6 @@ struct ConfigurationReader {
     return thousandths
   }
 
-  /// The value as true or false; throws if it is of another JSON type.
   func bool() throws(ConfigurationError) -> Bool {
     guard case .bool(let value) = node.content else { throw expected(.bool) }
     return value
@@ -190,7 +189,7 @@ struct ConfigurationReader {
   }
 }
 
-/// Reads a file as a JSON tree. Errors: missing, not a file, unreadable, too long, invalid JSON.
+/// Reads a file as a JSON tree.
 enum ConfigurationFile {
   /// Maximum length of a file, in bytes.
   static let longest = 1 << 20

@@ -108,8 +108,8 @@ public struct EffectiveSetting: Sendable, Hashable {
 }
 
 extension LoadedConfiguration {
-  /// The settings with their present values, in the order of `config/bank.json`, then those of the added services and
-  /// of `run`. Omits settings of a service that were not set and that most services do not use.
+  /// The settings with their present values: those of the bank, of the added services and of `run`. Omits settings
+  /// of a service that were not set and that most services do not use.
   /// - Parameter choices: Choices that override the file, with their sources.
   public func settings(with choices: [(SettingOverride, SettingSource)] = []) -> [EffectiveSetting] {
     var present = configuration

@@ -1,9 +1,9 @@
-// External programs that a configuration names; `config check` searches for them.
-// Errors: a missing program is refused with the key and line that name it.
+// External programs that a configuration names for its services,
+// with the keys and lines that name them.
 
 import BankModel
 
-/// An external program that the configuration names for a service, to be searched for by `config check`.
+/// An external program that the configuration names for a service.
 public struct NamedProgram: Sendable, Hashable {
   /// Name or path.
   public var name: String
@@ -27,7 +27,7 @@ public struct NamedProgram: Sendable, Hashable {
 }
 
 extension LoadedConfiguration {
-  /// Every external program of the services that the file adds, in the order of the services.
+  /// The external programs of the services that the file adds, in the order of the services.
   public var namedPrograms: [NamedProgram] {
     configuration.ownServices.flatMap { service in
       Setting.ofService(service).compactMap { setting in

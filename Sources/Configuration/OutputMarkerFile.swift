@@ -1,6 +1,5 @@
 // The file `output/removed` of a home. It contains a time: output files whose last write was earlier may have been
 // deleted because of `output_retention`. The coordinator writes this time before it deletes older output files.
-// `bankctl output` reads the time if an output file is missing.
 // Errors: an unreadable or invalid file counts as missing.
 
 import Posix

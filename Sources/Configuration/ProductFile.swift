@@ -92,13 +92,11 @@ private struct DrinkReader {
   private func part(_ key: String) throws(ConfigurationError) -> ConfigurationReader {
     try entry.part(key, parts)
   }
-  /// The boolean of a required key.
   private func bool(_ key: String) throws(ConfigurationError) -> Bool { try part(key).bool() }
   /// A text of the product, at most as long as a name.
   private func word(_ key: String) throws(ConfigurationError) -> String {
     try part(key).text(atMost: ProductFile.longestName)
   }
-  /// The whole number of a required key, within bounds.
   private func number(_ key: String, _ bounds: ClosedRange<Int64>) throws(ConfigurationError) -> Int64 {
     try part(key).wholeNumber(in: bounds)
   }

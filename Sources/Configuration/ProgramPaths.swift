@@ -1,5 +1,5 @@
-// Programs of the bank's processes except the guardian. All programs of one build are in one directory. The
-// coordinator starts the workers and services from these paths, and `bankctl config check` verifies that they exist.
+// Paths of the programs of a bank, without the guardian.
+// The programs of one build are in one directory.
 
 import BankModel
 import Posix
@@ -32,8 +32,8 @@ public struct ProgramPaths: Sendable, Hashable {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }
 
-  /// The programs of this build that a bank with this configuration needs, each once: the coordinator, its workers,
-  /// the stock and the vending machine.
+  /// The programs of this build that a bank with this configuration needs: the coordinator, its workers, the stock
+  /// and the vending machine.
   public func needed(by configuration: BankConfiguration) -> [String] {
     var programs = [coordinator]
     for service in configuration.services where configuration.windows[service] > 0 {

@@ -40,8 +40,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var exit: [String: ExitMeaning] = [:]
   /// Time without progress after which a worker that has a customer counts as stuck. `lease`
   public var lease: TimeSpan?
-  /// Maximum number of customers assigned to a worker at a time. If it is nil, the bank's value applies to tellers, and
-  /// other values to the other workers. `prefetch`
+  /// Maximum number of customers assigned to a worker at a time. If nil, the bank's value applies to tellers, and
+  /// a default to other workers. `prefetch`
   public var prefetch: Int32?
   /// Crashed attempts after which a customer becomes a dead letter. `retries.max_crashes`
   public var crashes: Int32?
@@ -135,7 +135,6 @@ public enum ExitMeaning: String, Sendable, CaseIterable {
 }
 
 extension ServiceName {
-  /// The built-in service of `bankctl run`: each customer is a command line. It is listed after the
-  /// services of the configuration.
+  /// The built-in service of `bankctl run`: each customer is a command line.
   public static let run = ServiceName("run")!
 }

@@ -1,8 +1,6 @@
-// Table of all settings: key, property and range of each. The reader of a file uses this table, `bankctl config show`
-// prints its entries, and a test compares the settings page with it. `ofService` makes the entries of one service in
-// `services`.
-// Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a file, is
-// read back as the same value. The exception is null for settings that `config show` then omits.
+// Table of the settings: key, property and range of each.
+// Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a file,
+// is read back as the same value. The exception is null for optional settings of a service.
 
 import Arguments
 import BankModel
@@ -63,10 +61,10 @@ struct Setting {
     (self.key, self.place, self.kind, self.kinds) = (key, place, kind, [kind])
   }
 
-  /// Every setting outside `services`, in the order of `config/bank.json`.
+  /// The settings outside `services`.
   static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs + ofStore }
 
-  /// Every setting of a configuration.
+  /// The settings of a configuration.
   static func all(in configuration: BankConfiguration) -> [Setting] {
     all + configuration.ownServices.flatMap { ofService($0, configuration) } + ofService(.run, configuration)
   }
@@ -143,7 +141,7 @@ struct Setting {
   }
 
   private static let day = TimeSpan.seconds(86_400)
-  /// With less memory the dynamic loader and the C library of most programs fail at once.
+  /// With less memory the dynamic loader and the C library of most programs fail.
   private static let leastMemory: Int64 = 4 << 20
   /// The three standard streams, a worker's channel, and one descriptor for files such as shared libraries.
   private static let leastFiles: Int64 = 5
@@ -195,7 +193,6 @@ struct Setting {
     ]
   }
 
-  /// Settings of the shared database.
   private static var ofStore: [Setting] {
     [
       Setting(storeAddressKey, .address(\.store.address)),
@@ -208,11 +205,8 @@ struct Setting {
 
   /// Group of the shared database. Its value may also be a string with the address.
   static let storeKey = "store"
-  /// Key of the address of a shared database.
   static let storeAddressKey = "store.url"
-  /// Key of the object with the settings of services.
   static let servicesKey = "services"
-  /// Member with the number of windows of a service.
   static let windowsMember = "windows"
   /// Member that selects simulated work.
   static let workMember = ServiceKind.work.rawValue

@@ -1,14 +1,14 @@
 // Speed of simulated time. `SpeedText` defines the syntax.
-// Invariant: a factor below one thousandth counts as one thousandth. No function fails or traps.
+// Invariant: a factor below one thousandth counts as one thousandth.
 
 import Arguments
 import Time
 
-/// Factor that divides every simulated time span.
+/// Factor that divides simulated time spans.
 public enum Speed: Sendable, Hashable {
   /// Factor in thousandths, at least 1: 500 is half of real time.
   case thousandths(Int64)
-  /// Every span becomes zero.
+  /// Spans become zero.
   case max
 
   /// Real time.

@@ -1,6 +1,5 @@
-// Syntax check of the address of a shared database, before any connection: it must be a PostgreSQL URI
-// without secrets. libpq parses the address again to connect. This check needs no library, so every program
-// can refuse a wrong address.
+// Syntax check of the address of a shared database, before any connection: it must be a PostgreSQL URI without
+// secrets. The check does not use libpq, so a program without libpq can refuse a wrong address.
 // Invariant: an address contains no password, so it may be shown, logged and passed to a process. No error
 // repeats the input.
 

@@ -1,10 +1,9 @@
 // Fruit supply of a juice station: the recipe of the ordered juice, and the request to the stock under the
 // name of the ticket.
-// Invariant: one ticket is one order at the stock, however often it is served and by which station. So a
-// juice that is restarted after a crash finds the fruit that was reserved for it.
+// Invariant: one ticket is one order at the stock, however often it is served and by which station. So a juice
+// that is restarted after a crash finds the fruit that was reserved for it.
 // Errors: if the stock is unavailable or its disk is full, the request is repeated later and does not count as a
-// failure. Any other refusal or error counts as a failure. If an answer is lost, the fruit stays reserved under the
-// name of the ticket.
+// failure.
 
 import BankModel
 import Posix
@@ -15,7 +14,7 @@ import Wire
 
 /// Obtains the fruit for one juice at a time from the stock service.
 public final class FruitProvider: ResourceProvider {
-  /// Receives the result of each customer's request.
+  /// Receives the result of a customer's request.
   public var onResult: ((Lease, ProvisionResult) -> Void)?
 
   private let loop: EventLoop
@@ -29,8 +28,7 @@ public final class FruitProvider: ResourceProvider {
   private var assortmentConnection = 0
   /// The customer whose fruit is being obtained; nil if there is none.
   private var current: Assignment?
-  /// Without a client: true until the ``finishIteration()`` that directly follows ``provide(_:)``, which reports no
-  /// result.
+  /// Used without a client: the first ``finishIteration()`` after ``provide(_:)`` reports no result.
   private var isNew = false
   /// Number of calls of ``provide(_:)`` so far. An answer to a request of an earlier call is ignored.
   private var requestCount: UInt64 = 0
@@ -111,7 +109,6 @@ public final class FruitProvider: ResourceProvider {
     }
   }
 
-  /// Reports the result for the current customer.
   private func answer(_ provisionResult: ProvisionResult) {
     guard let lease = current?.lease else { return }
     current = nil

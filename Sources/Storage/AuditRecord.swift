@@ -1,7 +1,6 @@
 // Findings of an audit, and two checks that all stores share: each ticket is stored exactly once, and the
 // transfer of a receipt matches its service, outcome and account.
-// Invariant: memory does not grow with the queue. The first hundred findings are stored, and further ones are
-// only counted.
+// Invariant: memory does not grow with the queue. Findings above a limit are only counted.
 
 import BankModel
 import QueueCore
@@ -14,10 +13,9 @@ package struct AuditRecord {
 
   package init(services: ServiceDirectory) { self.services = services }
 
-  /// Adds a finding.
   package mutating func note(_ problem: @autoclosure () -> MessageDetail) { findings.note(problem()) }
 
-  /// Adds a finding of this kind if a stored counter, `bankID`, and the counted `rows` differ.
+  /// Adds a finding of this kind if the stored counter `bankID` and the counted `rows` differ.
   ///
   /// - Parameter about: names of the counted object. In the finding they precede the two counts.
   package mutating func compare(
@@ -143,7 +141,6 @@ package struct CustomerCounts {
   var delayedByService: [Int64] = []
   var dead: Int64 = 0
 
-  /// Counts one stored customer.
   package mutating func count(_ state: CustomerState, _ line: Line) {
     switch state {
     case .waiting: waiting[line] += 1
@@ -168,7 +165,6 @@ package struct DayReceipts {
 
   var count: Int64 { served + cancelled }
 
-  /// Counts one receipt.
   mutating func count(_ service: Service, _ outcome: Outcome) {
     if outcome.isFinishedByWorker {
       served += 1
@@ -180,7 +176,7 @@ package struct DayReceipts {
   }
 }
 
-/// Checks all receipts, in ascending order of their days, and counts them by day.
+/// Checks receipts, in ascending order of their days, and counts them by day.
 package struct ReceiptScan {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]

@@ -1,13 +1,13 @@
 // Attempts of a customer, packed into one column of its row.
-// Invariant: if no attempt counts against `max_attempts`, the column is the number of ended attempts, as in
-// older versions. An older program rejects any other value as damage, so it never serves a customer too often.
+// Invariant: if no attempt counts against `max_attempts`, the column is the number of ended attempts, as in older
+// versions.
 
 import BankModel
 
 /// Numbers of a customer's attempts, packed into the column `attempts`:
 /// `running << 48 | startedAttempts << 32 | ended`.
 struct CustomerAttempts: Equatable {
-  /// Attempts that ended without a receipt. Each has a row in `attempt`.
+  /// Attempts that ended without a receipt.
   let ended: Int32
   /// Attempts that count against `max_attempts`, including a running one.
   let startedAttempts: Int16

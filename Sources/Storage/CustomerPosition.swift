@@ -1,7 +1,7 @@
 // Key of a stored customer: state, line and ticket packed into one integer, so that the rows of a line are in
 // ticket order.
-// Invariant: no two customers share a position, and the positions of one line ascend with the ticket. Tickets
-// are clamped, so that no ticket changes the bits of the line.
+// Invariant: the positions of one line ascend with the ticket. Tickets are clamped, so that no ticket changes the
+// bits of the line.
 
 import BankModel
 
@@ -10,7 +10,7 @@ struct CustomerPosition: Equatable {
   /// Packed key; positive unless it was read from an invalid row.
   let key: Int64
 
-  /// The highest ticket that fits into a key. It is above `Limits.ticket`.
+  /// The highest ticket that fits into a key.
   static let highestTicket: TicketNumber = 1 << 40 - 1
   /// States of customers that have a row.
   static let storedStates: [CustomerState] = [.waiting, .delayed, .dead]

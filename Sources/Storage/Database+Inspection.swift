@@ -1,13 +1,11 @@
 // Read-only access to a database: no file is changed, not even by recovery of the WAL or by a migration, and
 // the directory may be read-only.
 //
-// A database of the current version without a WAL and a rollback journal is read in place. One of an older version,
-// or with one of these files, is copied with them, and the copy is opened normally. The files of the copy are
-// unlinked as soon as it is open. They remain only if the process is killed before that, and then the next process
-// that needs a copy removes them.
+// A database of the current version without a WAL and a rollback journal is read in place. One of an older
+// version, or with one of these files, is copied with them, and the copy is opened normally.
 //
-// Invariant: the inspected files stay byte for byte the same. The caller ensures that no other process writes
-// to them. Errors: StoreError. Errors of opening have the inspected path, even for a copy.
+// Invariant: the inspected files stay byte for byte the same. The caller ensures that no other process writes to
+// them. Errors of opening have the inspected path, even for a copy.
 
 import BankModel
 import ByteText

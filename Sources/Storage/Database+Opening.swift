@@ -1,7 +1,7 @@
 // Opening of a database of this project: creation, checks, lock, settings, and migrations to the current version.
-// Invariant: a foreign or newer file, or one with a damaged header, is never written to, because the header is checked
-// before SQLite may read it. The only exception is a file with a rollback journal, which SQLite rolls back first. A
-// crash at any point leaves an empty file, or a complete database of some version.
+// Invariant: a foreign or newer file, or one with a damaged header, is not written to, because the header is
+// checked before SQLite may read it. The exception is a file with a rollback journal, which SQLite rolls back
+// first. A crash at any point leaves an empty file, or a complete database of some version.
 
 import BankModel
 import CSQLite
@@ -11,7 +11,7 @@ import QueueCore
 extension Database {
   /// Size of SQLite's page cache. SQLite reads a negative number as KiB.
   private static let cacheSize = -8192
-  /// Maximum size, in pages of 4 KiB, of a file whose structure is checked at every open.
+  /// Maximum size, in pages, of a file whose structure is checked when it is opened.
   private static let checkedPages: Int64 = 2_048
   /// Size in bytes to which SQLite truncates a larger WAL when it starts to overwrite it. PRAGMA
   /// journal_size_limit
@@ -130,8 +130,7 @@ extension Database {
     }
   }
 
-  /// Checks a file for damage before the first write, if the check takes only a few milliseconds. An audit
-  /// checks larger files, and SQLite checks each page that it reads.
+  /// Checks a file for damage, unless it is so large that the check takes long.
   func examineStructure() throws(StoreError) {
     guard 1...Self.checkedPages ~= (try pageCount()) else { return }
     let finding = try text("PRAGMA quick_check(1)", while: "checking the file") ?? "ok"
@@ -142,8 +141,8 @@ extension Database {
 
   /// Migrates the schema to the current version, with one transaction per step.
   ///
-  /// The first step runs before the WAL is switched on, so the database file itself contains the application id
-  /// from its first durable byte.
+  /// The first step runs before the WAL is switched on, so that the database file itself contains the application
+  /// id.
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
@@ -192,15 +191,13 @@ extension Database {
     try require(methods.xSync(log, SQLITE_SYNC_NORMAL))
   }
 
-  /// Switches the database to WAL mode.
   private func startLog() throws(StoreError) {
     let mode = try text("PRAGMA journal_mode = WAL", while: "switching WAL mode on") ?? ""
     if mode != "wal" { throw .failed(path: path, detail: MessageDetail(.walNotEnabled, mode)) }
   }
 
   /// Replaces an unlinked WAL with a new one, under the name that the next process opens. SQLite copies the
-  /// content of the old WAL into the database before the new one starts. Between the two it uses a rollback
-  /// journal, so a crash at any time loses no data.
+  /// content of the old WAL into the database before the new one starts.
   func renewLog() throws(StoreError) {
     thaw()
     let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving WAL mode") ?? ""

@@ -1,7 +1,7 @@
 // One connection to one SQLite database: opening, scripts, statements, size of the WAL, closing.
-// Invariant: a file that may be written has one connection, on one thread, and the connection holds the file's lock
-// from its first query until it is closed. A connection to an immutable file takes no lock. Errors: StoreError. If the
-// outcome of a failed write is unknown, the owner abandons the connection.
+// Invariant: a file that may be written has one connection, on one thread, and the connection holds the file's
+// lock until it is closed. A connection to an immutable file takes no lock. If the outcome of a failed write is
+// unknown, the owner abandons the connection.
 
 import BankModel
 import ByteText
@@ -28,7 +28,7 @@ final class Database {
   private var onThaw: (() -> Void)?
   /// Called repeatedly during long operations of this connection.
   private let onProgress: (() -> Void)?
-  /// SQLite VM instructions between two calls of ``onProgress``: a few milliseconds.
+  /// SQLite VM instructions between two calls of ``onProgress``.
   private static let progressStep: Int32 = 100_000
 
   /// Opens an existing file. Nothing is read and no lock is taken.
@@ -92,8 +92,7 @@ final class Database {
 
   /// Creates an empty file with mode 0600, unless the file exists. `open(2)`
   ///
-  /// SQLite creates its WAL and its journal with the permissions of the database. It syncs the directory before
-  /// the first transaction is durable.
+  /// SQLite creates its WAL and its journal with the permissions of the database.
   static func createFile(_ path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     if path.utf8.contains(0) { throw .failed(path: path, detail: MessageDetail(.zeroByte)) }
     switch volume.create(path) {
@@ -105,10 +104,9 @@ final class Database {
     }
   }
 
-  /// Chooses SQLite's settings for the whole process. Initialized once, before the first connection.
+  /// Chooses SQLite's settings for the whole process, before the first connection.
   ///
-  /// The memory statistics are not used, and without them a receipt takes a tenth less time (1,190 instead of
-  /// 1,350 ns, measured by a loop in C).
+  /// The memory statistics are not used, and they take time.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
   /// The path in a form that starts with `/` or `./`, so that SQLite does not take it for a name such as `:memory:`.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
@@ -221,8 +219,8 @@ final class Database {
     onThaw()
   }
 
-  /// Initializes the frame count from the size of the existing WAL. SQLite reports the count only with a
-  /// commit, and on a full disk no commit succeeds before a checkpoint.
+  /// Initializes the frame count from the size of the existing WAL, because SQLite reports the count only with a
+  /// commit.
   func updateLogFrames() { logFrames = Int32(clamping: length(of: path + "-wal") / ReservedSpace.frame) }
   /// Sets the frame count to 0, because the WAL is new.
   func resetLogFrames() { logFrames = 0 }
@@ -250,11 +248,8 @@ final class Database {
     isOpen = false
   }
 
-  /// Leaves the connection open until the process exits, because a close would checkpoint a WAL that may not be on
-  /// disk.
-  ///
-  /// A close would checkpoint the WAL. After a failed fsync the WAL in memory and the WAL on disk may differ,
-  /// so it must not be copied. The next start reads the WAL from the disk.
+  /// Leaves the connection open until the process exits. A close would checkpoint the WAL. After a failed fsync
+  /// the WAL in memory and the WAL on disk may differ, so it must not be copied.
   func abandon() {
     guard isOpen else { return }
     thaw()

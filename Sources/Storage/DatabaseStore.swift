@@ -1,7 +1,6 @@
 // Common part of all SQLite stores: opening, inspecting and closing a database, its space reserve, and the
 // reaction to removed files.
-// Invariant: a store has one connection, and all its transactions belong to one `Transactions`.
-// Errors: StoreError.
+// Invariant: a store has one connection, and its transactions belong to one `Transactions`.
 
 import BankModel
 import QueueCore
@@ -18,7 +17,6 @@ public class DatabaseStore {
     preconditionFailure("Every kind of store has its own plan.")
   }
 
-  /// Makes the store of an open database.
   init(_ database: Database) throws(StoreError) {
     self.database = database
     transactions = try Transactions(database, Self.reservePlan)
@@ -84,12 +82,10 @@ public class DatabaseStore {
   public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in enableReserve() } }
 }
 
-/// Files of one open store. A watcher calls it when a file was removed.
+/// Files of one open store, for a watcher that notices the removal of a file.
 ///
-/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed at once, unless a
-/// transaction is open, and after every commit, until a WAL exists that the next process finds. So durable data is in
-/// a file with a name, unless the disk is too full for the checkpoint. Any other error of the checkpoint is thrown and
-/// ends the use of the store.
+/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed, unless a
+/// transaction is open, and again after commits, until a WAL exists that the next process finds.
 public final class DatabaseFiles {
   /// Path of the database.
   public let database: String
@@ -105,8 +101,7 @@ public final class DatabaseFiles {
     database = transactions.database.path
   }
 
-  /// Handles the removal of the WAL: checkpoints it, if no transaction is open, and after every commit until
-  /// ``renewLog()`` has succeeded.
+  /// Handles the removal of the WAL: checkpoints it until ``renewLog()`` has succeeded.
   public func handleLogLoss() throws(StoreError) { try transactions.handleLogLoss() }
 
   /// Creates a new WAL in place of a removed one. Returns false if that is impossible now, because a transaction is

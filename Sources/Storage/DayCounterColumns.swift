@@ -13,7 +13,7 @@ enum DayCounterColumns {
   static let present = ["waiting", "served_by_service", "paused"]
   /// Number of backward steps of the wall clock, over all days up to the end of the row's day.
   static let clock = "clock_steps"
-  /// All columns of counters, in the order in which they are bound and read.
+  /// Columns of counters, in the order in which they are bound and read.
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   /// The same columns for SQL, with commas between them.
   static let list = all.joined(separator: ", ")

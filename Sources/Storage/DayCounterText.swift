@@ -1,6 +1,6 @@
 // JSON form of a day's counts by line and by service. Each is one text in the row of the day, so a commit
 // changes one row. The texts are readable with sqlite3 (json_each).
-// Invariant: a text with an unexpected character, or with a number above `Int64.max`, is rejected. No text traps.
+// Invariant: a text with an unexpected character, or with a number above `Int64.max`, is rejected.
 
 import BankModel
 import QueueCore
@@ -21,8 +21,7 @@ enum DayCounterText {
   }
 
   /// Writes counts in the order of the services' numbers: `[3,1,0]`. Trailing zeros after those of the built-in
-  /// services are omitted, because a bank may have had a thousand services, and this text is written with nearly
-  /// every commit.
+  /// services are omitted, because a bank may have had many services, and this text is written often.
   static func write(_ counts: some Collection<Int64>) -> [UInt8] {
     var told = ServiceName.branch.count
     for (place, count) in counts.enumerated() where count != 0 && place >= told { told = place + 1 }
@@ -80,8 +79,7 @@ struct ServiceCountCache {
   }
 }
 
-/// Writer of a JSON array or object of numbers. A text is written with nearly every commit, so its capacity is
-/// reserved first.
+/// Writer of a JSON array or object of numbers. Its capacity is reserved first, because a text is written often.
 private struct DecimalTextWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -117,6 +115,5 @@ private struct DecimalTextWriter {
     }
   }
 
-  /// Ends the text with a bracket.
   mutating func close(by bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }
 }

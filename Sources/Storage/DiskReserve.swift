@@ -1,7 +1,7 @@
 // Reserve file next to the database. Its blocks are released when the disk is full.
-// Invariant: the counted blocks are allocated, so no other process can use them, and releasing some of them needs no
-// space. If the file is unusable, or an attempt to grow it shows that the file system cannot preallocate, there is no
-// reserve, and `isPossible` is false.
+// Invariant: the counted blocks are allocated, so no other process can use them. If the file is unusable, or an
+// attempt to grow it shows that the file system cannot preallocate, there is no reserve, and `isPossible` is
+// false.
 
 import ByteText
 import Glibc

@@ -56,7 +56,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     staged.removeAll(keepingCapacity: true)
   }
 
-  /// Writes named numbers of a new store, in the form `('name', 1), …`, in their own transaction.
+  /// Writes named numbers that are not stored yet, in the form `('name', 1), …`, in their own transaction.
   final func begin(_ notes: String, while purpose: StaticString) throws(StoreError) {
     try attempt { _ throws(StoreError) in
       try database.execute("INSERT OR IGNORE INTO meta VALUES \(notes)", while: purpose)

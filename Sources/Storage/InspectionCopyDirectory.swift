@@ -1,8 +1,8 @@
 // Temporary directory for the copy of a database that is inspected. The directory is removed when its object is
-// released. If the process was killed before that, the next process of this user that makes a copy in the same place
-// removes the directory.
-// Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with
-// the name prefix are removed, and of their content only the files of a copy.
+// released. If the process was killed before that, a later process of this user that makes a copy in the same
+// place removes the directory.
+// Invariant: a directory in use is locked. Only directories of this user with the name prefix are removed, and of
+// their content only the files of a copy.
 
 import ByteText
 import Glibc

@@ -1,8 +1,7 @@
 // Numbers of the lines in the keys of their customers.
 // Invariant: no two lines share a number. The lines of the built-in services and grades have permanent numbers.
-// Older databases used the same numbers, so their keys need not be rewritten. Any other line gets a free
-// number with its first customer. Its number may be released when it has no customers: at the start of a day
-// with an empty queue, and when all numbers are used.
+// Older databases used the same numbers, so their keys need not be rewritten. Any other line gets a free number
+// with its first customer. Its number may be released when it has no customers.
 
 import BankModel
 
@@ -20,7 +19,6 @@ struct LineNumbers {
   /// Released numbers below `next`.
   private var free: [Int64] = []
 
-  /// Registers the permanent numbers.
   init() { for line in Line.graded { know(line, as: Self.fixed(line)) } }
 
   /// Permanent number of a line. In the keys of old databases the service was in bits 52 to 59 and the grade in

@@ -1,4 +1,4 @@
-// Content of an in-memory store, with an undo step for every change.
+// Content of an in-memory store, with undo steps for its changes.
 // Invariant: the undo steps, run in reverse order, restore the content of the last commit. The constraints of
 // the database also apply here: a second receipt, a missing customer or a second use of a key throws
 // `.damaged`.
@@ -114,7 +114,7 @@ struct MemoryState {
     return number
   }
 
-  /// Releases the numbers of all lines if no customers are stored. It is called at the start of a day.
+  /// Releases the numbers of all lines if no customers are stored.
   mutating func forgetLines() {
     guard positions.isEmpty else { return }
     lines.release()
@@ -147,8 +147,7 @@ struct MemoryState {
     undoSteps.append { $0.payloads[ticket] = payload }
   }
 
-  /// Changes only the state, the due time and the counters of a customer. Its other values stay as they were
-  /// inserted.
+  /// Changes the state, the due time and the counters of a customer. Its other values stay as they were inserted.
   private mutating func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {

@@ -92,7 +92,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     return Array(contents.changes.dropFirst(Int(clamping: max(0, sequence))).prefix(max(0, limit)))
   }
 
-  /// Checks every invariant of the committed data. See `StockStore`.
+  /// Checks the invariants of the committed data. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try beginAudit()
     var audit = StockAuditor(items: contents.items)

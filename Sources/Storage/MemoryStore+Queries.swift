@@ -1,6 +1,5 @@
 // Queries and audit of the in-memory store.
-// Invariant: after the same changes, a query returns the same result as the store on disk. One test suite
-// checks both.
+// Invariant: after the same changes, a query returns the same result as the store on disk.
 
 import BankModel
 import QueueCore
@@ -164,7 +163,7 @@ extension MemoryStore {
     }
   }
 
-  /// Checks every invariant of the committed data. Nothing may be staged.
+  /// Checks the invariants of the committed data. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")

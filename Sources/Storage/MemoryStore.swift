@@ -1,7 +1,7 @@
 // In-memory queue with the guarantees of the store on disk, for tests and simulated histories. It can inject
 // crashes and failures, and can make commits asynchronous.
-// Invariant: uncommitted changes can always be undone, because every change has an undo step. The store is the
-// model against which the store on disk is tested, so it is written for simplicity and not for speed.
+// Invariant: uncommitted changes can be undone. The store is the model against which the store on disk is tested,
+// so it is written for simplicity and not for speed.
 
 import BankModel
 import QueueCore
@@ -63,13 +63,13 @@ public final class MemoryStore: LocalQueueStore {
   /// Number of durable commits, for tests.
   public internal(set) var commits = 0
 
-  /// All services to which this store has ever assigned a number.
+  /// The services to which this store has assigned a number.
   public private(set) var services = ServiceDirectory()
 
   public init() {}
   /// Does nothing: the test sets ``isLowOnSpace``.
   public func refreshDiskSpace() {}
-  /// Always true: a large transaction needs no more memory than many small ones.
+  /// True: a transaction may have any size.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 
   /// Makes a call fail. `number` 1 is the next call of its kind. Each kind has at most one pending failure.
@@ -78,7 +78,7 @@ public final class MemoryStore: LocalQueueStore {
     failures[call] = (number, error)
   }
 
-  /// Removes all injected failures. It is used when the process whose call would have failed was killed.
+  /// Removes all injected failures.
   public func forgetFailures() { failures = [:] }
 
   /// Simulates a kill of the process: uncommitted changes are lost, except the first `kept` transactions in flight.
@@ -234,7 +234,7 @@ public final class MemoryStore: LocalQueueStore {
   /// Lowest ticket of an incomplete request, whose numbers are not issued yet; the maximum if there is no such request.
   var bound: TicketNumber { firstUnissuedTicket ?? .max }
 
-  /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
+  /// Removes customers and keys of a request that will not be completed. See `QueueStore`.
   public func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     if let end { throw end }
     guard hasUnissuedCustomers else { return }

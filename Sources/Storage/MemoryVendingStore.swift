@@ -103,7 +103,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     return counts.sorted { $0.key < $1.key }.map { ProductSales(product: $0.key, count: $0.value) }
   }
 
-  /// Checks every invariant of the committed data. See `VendingStore`.
+  /// Checks the invariants of the committed data. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try beginAudit()
     var audit = VendingAuditor()

@@ -1,13 +1,13 @@
 // Audit check that the customers of a line were started in the order of their tickets.
-// These customers may start after higher tickets: those ordered for later, those that returned from a window, whose
-// attempts are recorded, and those that were at a window when the coordinator was killed, whose lost attempt may be
-// unrecorded. Because of the last, only customers that were started under the same coordinator process are compared.
-// An attempt never outlives its coordinator, so the sequence number of the receipt determines the process.
+// Some customers may start after higher tickets: those ordered for later, those that returned from a window, and
+// those that were at a window when the coordinator was killed. Because of the last, only customers that were
+// started under the same coordinator process are compared. The sequence number of the receipt determines the
+// process.
 //
 // Days with a backward step of the wall clock are skipped, because the order is determined by readings of that
-// clock. The day counters contain the number of steps.
+// clock.
 //
-// Invariant: memory grows with the lines and the starts of the coordinator, never with the number of customers.
+// Invariant: memory grows with the lines and the starts of the coordinator, not with the number of customers.
 
 import BankModel
 

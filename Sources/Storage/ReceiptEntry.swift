@@ -1,6 +1,6 @@
 // Text form of a receipt in its page: a JSON array of numbers and nulls, and at its end the name of the ordered item if
 // the receipt has one. The text is readable with sqlite3.
-// Invariant: written text is read back unchanged. Text that is not such an array is rejected, and never traps.
+// Invariant: written text is read back unchanged. Text that is not such an array is rejected.
 
 import BankModel
 import Time
@@ -45,8 +45,7 @@ extension ReceiptEntry {
 
   /// Appends the entry to the text of a page with the base time `moment`.
   ///
-  /// - Parameter moment: base time of the page. Times are stored as differences, which shortens the text by a
-  ///   third.
+  /// - Parameter moment: base time of the page. Times are stored as differences, which shortens the text.
   func write(to text: inout [UInt8], at moment: Int64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.numbers * 21) { room in
       // The numbers are written from the last digit to the first, because division yields the digits in this
@@ -93,7 +92,6 @@ extension ReceiptEntry {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
-  /// True if any byte of the text must be escaped.
   private static func needsEscaping(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     ByteScanner.containsByte(
       in: text,
@@ -166,7 +164,6 @@ private struct ReverseDecimalWriter {
     put(UInt8(ascii: ","))
   }
 
-  /// Writes one digit before the bytes so far.
   private mutating func put(digit: UInt64) { put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)) }
 
   /// Writes a comma, and a number or `null`, before the bytes so far.

@@ -6,11 +6,9 @@ import BankModel
 
 /// Consecutive receipts of one day, stored as one row.
 ///
-/// One row per receipt and an index of the tickets would be two trees that every served customer changes. A
-/// page is one row for up to sixteen customers.
+/// With one row per receipt and an index of the tickets, a served customer would change two trees.
 struct ReceiptPage {
-  /// Maximum number of receipts in a page. A look-up parses no more than these, and about four full pages fill
-  /// one page of SQLite.
+  /// Maximum number of receipts in a page. A look-up parses no more than these.
   static let longest = 16
 
   /// Sequence number of the first receipt.
@@ -19,7 +17,7 @@ struct ReceiptPage {
   /// End time of the first receipt in milliseconds since 1970. It is the base time of the page.
   private(set) var moment: Int64 = 0
   private(set) var count = 0
-  /// JSON text of the receipts so far, without the final bracket.
+  /// JSON text of the receipts. ``close()`` adds the final bracket.
   private(set) var text: [UInt8] = []
 
   /// True if a receipt of this day fits into the page.

@@ -1,9 +1,8 @@
-// Space that one database reserves for a full disk: when it is reserved, when a part of it is released, and
-// when it is reserved again. The reserve is a base, the need that the store computes, and the growth of the database
-// file when the WAL is checkpointed.
-// Invariant: needed space stays reserved until the disk is full; only space beyond the need is released earlier. While
-// a part is released or missing the database is short: new customers are refused, and the accepted ones are finished.
-// If no reserve is possible, the database is never short, and a full disk is handled when it occurs.
+// Space that one database reserves for a full disk. The reserve is a base, the need that the store computes, and
+// the growth of the database file when the WAL is checkpointed.
+// Invariant: needed space stays reserved until the disk is full; only space beyond the need is released earlier.
+// While a part is released or missing, the database is short of space. If no reserve is possible, the database is
+// never short, and a full disk is handled when it occurs.
 
 import CSQLite
 import Glibc
@@ -117,8 +116,7 @@ final class ReservedSpace {
 
   /// Releases this many bytes of the reserve, or all that remain. Returns false if the reserve is empty.
   ///
-  /// The caller requests no more than it uses immediately, because other writers, such as the log files of the tellers,
-  /// would use the rest.
+  /// The caller requests no more than it uses immediately, because other writers would use the rest.
   private func release(_ bytes: Int64) -> Bool {
     guard let reserve, reserve.size > 0 else { return false }
     reportLowSpace()
@@ -145,8 +143,7 @@ final class ReservedSpace {
     }
   }
 
-  /// True if the WAL has used three quarters of its file. It is checkpointed before a transaction fills the
-  /// file.
+  /// True if the WAL has used three quarters of its file, so that it should be checkpointed.
   var isLogNearlyFull: Bool {
     Int64(database.logFrames) * Self.frame > database.length(of: database.path + "-wal") / 4 * 3
   }

@@ -1,9 +1,9 @@
-// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole work.
-// Invariant: a repeated request for the same ticket of the same day takes nothing twice, whichever process repeats it.
-// If the work is a command, the command can make its effect happen once, because each attempt
-// receives the same customer key.
-// Errors: ``ProvisionResult/unknown(_:)`` with the reason; the customer is retried later. ``ProvisionResult/later(_:)``
-// is not a failure: the customer stays assigned, and the worker asks again.
+// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole
+// work.
+// Invariant: a repeated request for the same ticket of the same day takes nothing twice, whichever process repeats
+// it.
+// Errors: ``ProvisionResult/unknown(_:)`` counts as a failed attempt of the customer.
+// ``ProvisionResult/later(_:)`` does not: the worker asks again, or returns the customer.
 
 import BankModel
 import Posix
@@ -12,7 +12,7 @@ import Wire
 
 /// Obtains what a customer needs without blocking the worker's loop.
 public protocol ResourceProvider: AnyObject {
-  /// Receives every result, on the loop. Never called from within ``provide(_:)``, ``abandon()`` or the
+  /// Receives the results. Must not be called from within ``provide(_:)``, ``abandon()`` or the
   /// ``finishIteration()`` that directly follows ``provide(_:)``.
   var onResult: ((Lease, ProvisionResult) -> Void)? { get set }
 
@@ -26,7 +26,8 @@ public protocol ResourceProvider: AnyObject {
   /// Time at which ``finishIteration()`` has something to do without an event; nil for never.
   var nextDeadline: MonotonicTime? { get }
 
-  /// Called at the end of each loop iteration: sends pending output and abandons requests that have timed out.
+  /// Sends pending output and abandons requests that have timed out. Called at the end of a loop iteration and
+  /// after ``provide(_:)``.
   func finishIteration()
 
   /// True if the last customer's work was so short that the next result is worth waiting for before messages are sent.
@@ -36,7 +37,7 @@ public protocol ResourceProvider: AnyObject {
   /// is left, or the result if the work ended before this call.
   func abandon()
 
-  /// Ends everything that was started, at once, because the process exits. No result is reported afterwards.
+  /// Ends everything that was started, because the process exits. No result is reported afterwards.
   func end()
 
   /// True after ``end()`` once no process is left, or only processes that could not be ended in time.

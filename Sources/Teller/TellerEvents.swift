@@ -1,5 +1,5 @@
-// Values exchanged between the teller's machine and its shell, which is `TellerProcess`: events, actions and log
-// entries. An event is something that has happened. An action is an instruction for the shell.
+// Values exchanged between the teller's machine and its shell: events, actions and log entries.
+// An event is something that has happened. An action is an instruction for the shell.
 
 import BankModel
 import Time
@@ -18,7 +18,7 @@ public enum TellerEvent: Sendable, Equatable {
   case stopRequested
   /// The coordinator closed the connection, or its process ended.
   case coordinatorGone
-  /// The coordinator sent bytes that are not a message.
+  /// The coordinator sent an invalid message.
   case coordinatorProtocolError(String)
   /// A system call on the connection failed, or too much output waited for the coordinator.
   case connectionFailed(String)
@@ -30,8 +30,7 @@ public enum ProvisionResult: Sendable, Equatable {
   case ready
   /// Too few pieces are available, and nothing was taken.
   case missing([Shortage])
-  /// Unavailable for now, for a reason that the customer did not cause: the disk is full, or the stock does
-  /// not answer. The worker has to ask again.
+  /// Unavailable for now, for a reason that the customer did not cause, such as a full disk.
   case later(String)
   /// The availability could not be determined, for this reason.
   case unknown(String)
@@ -57,7 +56,7 @@ public enum TellerAction: Sendable, Equatable {
   case log(TellerLogEntry)
   /// Write to standard error, for the user who started this process.
   case reportError(String)
-  /// End the process with this code, after all earlier messages were sent.
+  /// End the process with this code, after the earlier messages are sent.
   case exit(Int32)
 }
 
@@ -73,11 +72,11 @@ public enum TellerLogEntry: Sendable, Equatable {
   case worked(Assignment, WorkResult, took: TimeSpan)
   /// A customer was sent away because of these shortages.
   case outOfStock(Assignment, [Shortage])
-  /// The work for a customer cannot start, for this reason, and is retried.
+  /// The work for a customer cannot start yet, for this reason.
   case delayed(Assignment, reason: String)
   /// A customer was returned to the coordinator.
   case recalled(Assignment)
-  /// This teller cannot serve the customer.
+  /// The work for a customer cannot start, for this reason.
   case failed(Assignment, reason: String)
   /// The whole work for a customer was not done; `took` is the time spent on it.
   case workFailed(Assignment, WorkFailure, took: TimeSpan)

@@ -1,5 +1,5 @@
 // Mapping from a teller's log entries to the lines of its log: fields, and sentences about customers.
-// Invariant: the names of events and fields are part of the contract of `bankctl logs` and never change.
+// Invariant: the names of events and fields are part of the contract of `bankctl logs`.
 
 import BankModel
 import Logging
@@ -14,10 +14,10 @@ struct TellerLog {
   private let service: String
   /// Sentences for a customer's start and completion, by grade.
   private let started, completed: [LogMessageTemplate]
-  /// Fields about the latest customer, which every line about the same attempt contains.
+  /// Fields of the lines about the latest customer.
   private var customer = LogFragment()
-  /// Attempt to which the fields in `customer` belong. A lease cannot identify it, because lease numbers restart after
-  /// a reset.
+  /// Attempt to which the fields in `customer` belong. A lease cannot identify it, because it does not
+  /// contain the day.
   private var current: (day: Int64, ticket: Int64, attempt: Int32)?
 
   /// A log in this file, with the sentences of the language in the settings.
@@ -37,7 +37,6 @@ struct TellerLog {
     }
   }
 
-  /// The file to which the lines are written.
   var output: LogFile { file }
 
   /// The sentence for the log about a customer of this grade. A customer without a grade gets the sentence of
@@ -57,7 +56,6 @@ struct TellerLog {
     current = attempt
   }
 
-  /// Writes the line of one log entry.
   mutating func write(_ note: TellerLogEntry, at moment: Moment) {
     switch note {
     case .ready: file.write(event: "ready", at: moment) { $0.field("service", service) }
@@ -105,7 +103,7 @@ struct TellerLog {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.end(failure.processEnd)
-        // The database stores the whole text, with the last lines of the output. The log needs only the first line.
+        // The log needs only the first line of a longer text.
         $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
       }
     case .failed(let customer, let reason):

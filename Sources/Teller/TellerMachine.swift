@@ -1,8 +1,8 @@
-// All decisions of a teller: when it greets, serves, reports progress, returns a customer and exits. Its
-// shell, `TellerProcess`, performs them.
-// Invariant: every assignment is answered exactly once, by done, outOfStock, worked, failed or returned, unless the
+// Decisions of a teller: when it greets, serves, reports progress, returns a customer and exits. Its shell
+// performs them.
+// Invariant: an assignment is answered exactly once, by done, outOfStock, worked, failed or returned, unless the
 // process ends first. Nothing is sent or logged after the exit.
-// Errors: an unexpected message from the coordinator ends this process and nothing else.
+// Errors: an unexpected message from the coordinator ends this process.
 
 import BankModel
 import Time
@@ -14,7 +14,11 @@ import Wire
 /// |---|---|---|
 /// | new | | sends hello |
 /// | greeting | welcome | opens its log, sends ready |
-/// | idle | assign | starts to serve; work of zero length is done at once |
+///
+/// idle
+/// assign
+/// starts to serve
+///
 /// | serving | assign | queues the customer after the earlier ones |
 /// | providing | what the customer needs | starts the work |
 /// | providing | it is missing, or its availability is unknown | reports that instead of done |
@@ -30,14 +34,13 @@ import Wire
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
 ///
-/// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
-/// how it does so is up to the shell. While the worker waits for an answer, it sends no beats. It sends one if the
-/// answer defers the customer, or if no answer came in time: a full disk of the stock is not a failure of the work.
-/// The customer then stays assigned until it can be served or the window closes.
+/// A worker with a provider first obtains what the customer needs. While it waits for an answer, it sends no
+/// beats. It sends one if the answer defers the customer, or if no answer came in time: a full disk of the stock
+/// is not a failure of the work. The customer then stays assigned.
 ///
-/// If the settings name a command, the whole work is handed over to the provider that runs the command. The beats then
-/// prove only that this process's loop runs, not that the command makes progress. The machine sets no deadline for the
-/// result, because a command has its own timeout.
+/// If the settings name a command, the whole work is handed over to the provider that runs the command. The beats
+/// then prove that this process's loop runs, not that the command makes progress. The machine sets no deadline for
+/// the result.
 ///
 /// An acknowledgement changes nothing. A recall of a lease that the teller does not hold changes nothing either: the
 /// teller has already sent its answer.
@@ -79,7 +82,7 @@ public struct TellerMachine: Sendable {
   private var prefetched: [Assignment] = []
   /// Reason to end after the assigned customers; nil while the process continues.
   private var closing: String?
-  /// True if no customer will be assigned any more: a customer whose work cannot start is returned.
+  /// True if the window will close soon: a customer whose work cannot start is returned.
   private var isClosingSoon = false
   private let build: String
   private let role: PeerRole
@@ -130,14 +133,12 @@ public struct TellerMachine: Sendable {
 // MARK: - Messages of the coordinator
 
 extension TellerMachine {
-  /// Sends hello to the coordinator.
   private mutating func begin(_ actions: inout Actions) {
     guard case .new = state else { return }
     actions.append(.send(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
-  /// Handles a message of the coordinator.
   private mutating func handle(_ message: MessageToTeller, _ now: MonotonicTime, _ actions: inout Actions) {
     switch message {
     case .welcome(let settings): welcome(settings, &actions)
@@ -168,7 +169,7 @@ extension TellerMachine {
     actions.append(.send(.ready))
   }
 
-  /// Ends the process, because the coordinator refuses this build.
+  /// Ends the process, because the coordinator refused it.
   private mutating func refused(_ refusal: Refusal, _ actions: inout Actions) {
     let message = """
       the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
@@ -265,7 +266,7 @@ extension TellerMachine {
     let quarter = TimeSpan.microseconds(settings.beatMicroseconds) / 4
     service.retryAt = now + min(Self.pause, quarter)
     state = .serving(settings, service)
-    // The beat renews the lease, also if no answer came in time: the customer stays assigned, and is requested again.
+    // The beat renews the lease: the customer stays assigned.
     actions.append(.send(.beat(service.assignment.lease)))
   }
 

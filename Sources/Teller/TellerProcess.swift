@@ -1,9 +1,8 @@
-// Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It converts input
-// into events of the machine, and performs the machine's actions.
-// Invariant: one thread, one loop; without a customer and without pending output or log lines it waits without a
-// timeout, apart from a short poll after each message.
-// Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without a log,
-// because serving customers is more important.
+// Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It converts
+// input into events of the machine, and performs the machine's actions.
+// Invariant: one thread, one loop.
+// Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without a
+// log.
 
 import Logging
 import Posix
@@ -13,15 +12,12 @@ import Wire
 
 /// A teller: reads from and writes to one connected socket until it is asked to end. Not Sendable.
 public final class TellerProcess {
-  /// Limit in bytes of the output buffered for a coordinator that does not read. The coordinator reads far
-  /// more often than a teller sends.
+  /// Limit in bytes of the output buffered for a coordinator that does not read.
   private static let backlogLimit = 1 << 20
-  /// Time a teller polls after a message before it sleeps: about as long as an idle coordinator takes to
-  /// answer. If tellers sleep at once and have to be woken, two cores serve 43,000 customers a second instead
-  /// of 65,000. Work that takes longer than this is not affected.
+  /// Time a teller polls after a message before it sleeps: about as long as an idle coordinator takes to answer.
+  /// Tellers that sleep at once and have to be woken serve fewer customers a second.
   private static let spinDuration = TimeSpan.microseconds(50)
-  /// Added to ``spinDuration`` for each answer beyond the first in one batch. The coordinator also handles answers in
-  /// batches, and perhaps those of other tellers first.
+  /// Added to ``spinDuration`` for each answer beyond the first in one batch.
   private static let spinPerAnswer = TimeSpan.microseconds(6)
 
   private let loop: EventLoop
@@ -31,26 +27,24 @@ public final class TellerProcess {
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
-  /// Latest time at which buffered messages are sent; nil if none is held back. A runner holds answers back while a
-  /// command runs and the last one was short: to send each answer alone costs a tenth of a short command's time.
+  /// Latest time at which buffered messages are sent; nil if none is held back. A runner holds answers back while
+  /// a command runs and the last one was short, because to send each answer alone takes more time.
   private var flushDeadline: MonotonicTime?
-  /// Maximum time for which messages are held back: less than the longest pause of a coordinator between two commits.
-  /// If the bank is idle, no customer is assigned and nothing is held back.
+  /// Maximum time for which messages are held back.
   private static let longestHold = TimeSpan.milliseconds(4)
   /// True if the coordinator has just sent something and may send more.
   private var expectsMore = false
-  /// Messages sent in the last iteration.
+  /// Number of messages sent since ``runIteration(until:)`` last started.
   private var sentMessages: Int64 = 0
-  /// Iterations spent polling. Without a provider, most of them poll only the coordinator's channel: this was measured
-  /// to serve 4 % more customers a second (20 rounds with three tellers). Every 32nd also polls the other sources,
-  /// which are signals.
+  /// Iterations spent polling. Without a provider, most of them poll only the coordinator's channel, which is
+  /// faster. One in ``fullPollInterval`` also polls the other sources, which are signals.
   private var spinIterations: UInt = 0
   private static let fullPollInterval: UInt = 32
 
   /// Exit code, once the machine has ordered the exit.
   public private(set) var exitCode: Int32?
 
-  /// A teller at one end of a connected socket. Sends hello at once.
+  /// A teller at one end of a connected socket. Sends hello.
   /// - Parameter provider: obtains what each customer needs, or does the whole work; nil if customers need nothing.
   /// - Parameter reportError: receives one line for the user who started the process.
   public init(
@@ -115,7 +109,6 @@ public final class TellerProcess {
     actions.removeAll(keepingCapacity: true)
   }
 
-  /// Performs one action of the machine.
   private func perform(_ action: TellerAction, at moment: Moment) {
     switch action {
     case .send(let message):
@@ -136,7 +129,7 @@ public final class TellerProcess {
     }
   }
 
-  /// Ends an iteration: sends the buffered messages in one write, and flushes the log when it is due.
+  /// Ends an iteration: sends the buffered messages, and flushes the log when it is due.
   private func finishIteration() {
     if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }

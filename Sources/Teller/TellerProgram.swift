@@ -1,15 +1,14 @@
 // Start of the executables `bank-teller`, `bank-juice` and `bank-runner`: the channel on descriptor 3, the exit with
 // the parent process, the signals.
-// Invariant: no teller outlives its coordinator. A user who starts a teller by hand gets a message with the right
-// command.
+// Invariant: a teller ends with its coordinator.
 // Errors: an exit code of `TellerExit`, and a line on standard error.
 
 import Glibc
 import Posix
 import Wire
 
-/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. These arguments are for `ps` and audits; a teller
-/// receives all data over the channel. Only `bank-runner` reads its arguments: the home, and two optional further ones.
+/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. These arguments are for `ps` and audits: a teller
+/// receives its data over the channel.
 public enum TellerProgram {
   /// Descriptor number at which the coordinator places the teller's end of the channel.
   static let channelNumber: CInt = 3

@@ -1,5 +1,5 @@
-// Renaming of a damaged database of the vending machine, only at the request of an operator. The database is opened for
-// the check; an undamaged one stays in place.
+// Renaming of a damaged database of the vending machine, at the request of an operator. An undamaged one stays in
+// place.
 // The database and its files `-wal`, `-journal` and `-shm` get another name, and a new, empty database is created.
 // Errors: an exit code for the reason, and a sentence on standard error.
 

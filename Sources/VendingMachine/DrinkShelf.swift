@@ -1,7 +1,6 @@
 // View of the drinks in stock, shared by the customers' side and the manager's side. It subscribes to the stock
 // service, adds the products that the stock does not have yet, and answers queries by product and expiry.
-// Invariant: all quantities are those of the latest data from the stock. While the stock service is unavailable, the
-// view keeps the last data; before the first snapshot it has none.
+// Invariant: the quantities are those of the latest data from the stock, also while the stock is unavailable.
 
 import BankModel
 import Posix
@@ -22,7 +21,6 @@ final class DrinkShelf {
   private let stock: StockClient
   /// The latest data from the stock; nil before the first snapshot.
   private var picture: StockSnapshot?
-  /// Version of each product.
   private var versions: [ItemID: UInt64] = [:]
   /// Closures to run once the view has reached a position in the stock's ledger.
   private var positionWaiters: [(sequence: Int64, body: () -> Void)] = []
@@ -119,7 +117,6 @@ final class DrinkShelf {
     for one in due { one.body(isKnown) }
   }
 
-  /// Handles news of the subscription: a snapshot, changes or a refusal.
   private func handle(_ news: StockUpdate) {
     version += 1
     switch news {
@@ -146,7 +143,7 @@ final class DrinkShelf {
     for gate in due { gate.body() }
   }
 
-  /// Adds missing products: the stock keeps known items, but a new stock does not have the drinks yet.
+  /// Adds the products that the stock does not have yet.
   private func introduceWhatIsMissing() {
     let known = Set(picture?.items.map(\.item) ?? [])
     let missing = table.products.map(\.id).filter { !known.contains($0) }

@@ -1,6 +1,6 @@
 // Manager's operations: add drinks, remove them, discard expired ones. This class has no access to the customers'
 // money.
-// Invariant: every change is requested from the stock under a name derived from the name of the request, so a repeated
+// Invariant: a change is requested from the stock under a name derived from the name of the request, so a repeated
 // request adds nothing twice.
 
 import BankModel
@@ -24,7 +24,7 @@ final class MachineAdministration {
     self.clock = clock
   }
 
-  /// Performs a change for the manager. A refused command is answered at once, any other later.
+  /// Performs a change for the manager.
   func ask(_ command: VendingCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void) {
     switch command.stockCommand(selling: shelf.table, on: clock.today) {
     case .success(let wanted): change(wanted, as: name, answer)
@@ -51,7 +51,7 @@ final class MachineAdministration {
     }
   }
 
-  /// Requests a change from the stock, and answers after the view shows the change.
+  /// Requests a change from the stock. Answers after the view contains the change, so that the manager sees it.
   private func ask(
     _ command: StockCommand, as order: OrderID, until deadline: MonotonicTime,
     _ answer: @escaping (VendingResult) -> Void
@@ -60,7 +60,6 @@ final class MachineAdministration {
       switch result {
       case .success(let result):
         guard case .done(let changes) = result else { return answer(VendingResult(managersAnswer: result)) }
-        // Answer after the view contains the change, so that the manager sees it.
         guard let self else { return }
         shelf.whenReached(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
       case .failure where Kernel.hasPlantedBug("treatsTimeoutAsDone"): answer(.stocked([]))

@@ -83,7 +83,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + timeouts.release) {
       [weak self] result in
       guard let self else { return }
-      // Ask again if the stock refuses or does not answer. A restarted machine asks again, too.
+      // Ask again if the stock refuses or does not answer.
       switch result {
       case .success(.done): break
       case .failure where Kernel.hasPlantedBug("treatsTimeoutAsPutBack"): break

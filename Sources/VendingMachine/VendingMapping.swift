@@ -59,12 +59,12 @@ extension VendingFailure {
     messageDetail = failure.messageDetail
   }
 
-  /// Shortens text from a client to 80 characters.
+  /// Shortens long text from a client.
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }
 
-/// Meaning of commands: a customer's command is a change of the machine's money, a manager's is a request to the stock.
-/// Invariant: a request that no state of the stock allows is refused here, before the stock is asked.
+/// Meaning of commands: a customer's command is a change of the machine's money, a manager's is a request to the
+/// stock.
 extension VendingCommand {
   /// The requested change of the money; nil for a command that is not a customer's change.
   public var action: VendingAction? {

@@ -15,8 +15,8 @@ import Wire
 package struct StockTimeouts: Sendable {
   /// Time to wait for the first snapshot, for a client that queries the machine.
   package var querySnapshot = TimeSpan.seconds(8)
-  /// Time to wait for a drink before the purchase is abandoned. Shorter than the ten seconds for which the vending
-  /// screen of `bankctl` waits for an answer.
+  /// Time to wait for a drink before the purchase is abandoned. Should be shorter than the time for which a client
+  /// waits for an answer.
   package var purchase = TimeSpan.seconds(8)
   /// Time to wait for a change by the manager.
   package var manager = TimeSpan.seconds(8)
@@ -71,7 +71,6 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     administration = MachineAdministration(shelf, stock, clock, patience.manager)
   }
 
-  /// The current day in the local time zone.
   var today: DayNumber { clock.today }
   /// True if the request came over the manager's socket.
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
@@ -90,7 +89,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
-  /// Handles the stock's messages first, and sends requests to the stock within this iteration.
+  /// Sends pending requests to the stock, and calls the closures of the view that are due.
   package func beforeCommit() {
     stock.finishIteration()
     shelf.finishIteration(clock.now.monotonic)
@@ -126,7 +125,7 @@ package final class VendingService<Machine: VendingServiceMachine>: ServiceHandl
     return .later
   }
 
-  /// True if the answer says that the request was executed. The process then reports to the coordinator that it works.
+  /// True if the answer says that the request was executed.
   package static func changesData(_ answer: VendingAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }

@@ -76,7 +76,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
     }
   }
 
-  /// The next publication: changes of money and drinks since the last one, with at most 200 purchases.
+  /// The next publication: changes of money and drinks since the last one, with at most ``page`` purchases.
   private func news(behind lastSent: LastSent, withLots: Bool, _ service: VendingService<Machine>)
     -> VendingChanges
   {
@@ -93,7 +93,7 @@ final class VendingSubscriptions<Machine: VendingServiceMachine> {
       products: products, purchases: purchases)
   }
 
-  /// At most 200 purchases after a sequence number: from memory if all of them are cached, else from disk.
+  /// At most ``page`` purchases after a sequence number: from memory if all of them are cached, else from disk.
   private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
     let bought = service.driver.persistence
     if bought.recent.count < bought.recentLimit || (bought.recent.first?.sequence ?? 0) <= sequence + 1 {

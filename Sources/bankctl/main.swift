@@ -1,5 +1,5 @@
-// Entry point of `bankctl`: passes the table of commands and their implementations to `Program`, which reads the
-// arguments. Errors are printed by `Program`, which returns the exit code.
+// Entry point of `bankctl`: passes the table of commands and their implementations to `Program`,
+// which reads the arguments, prints errors, and returns the exit code.
 
 import BankctlCommands
 import Glibc
