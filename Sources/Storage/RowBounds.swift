@@ -1,7 +1,7 @@
 // Bounds on the keys of a table in which most possible keys have no row.
 // Invariant: a key outside the bounds has no row, so it need not be queried.
 
-/// Range that contains every key of a table, so that a key outside it need not be queried.
+/// Range that contains the keys of a table.
 struct RowBounds {
   private var bounds: ClosedRange<Int64>?
 

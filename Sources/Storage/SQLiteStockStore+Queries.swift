@@ -1,6 +1,6 @@
 // Queries and audit of the stock on disk.
-// Invariant: an audit reads its rows in pages, so memory is bounded for any length of the ledger. An invalid value
-// throws `.damaged` in a query. In an audit it is a finding, and the rows after it are not read.
+// Invariant: an audit reads the ledger in pages, so memory does not grow with it. An invalid value throws
+// `.damaged` in a query. In an audit it is a finding, and the rows after it are not read.
 
 import BankModel
 import QueueCore
@@ -94,7 +94,7 @@ extension SQLiteStockStore {
     expires == -1 ? nil : LotDates(made: made, expires: expires)
   }
 
-  /// Reads the lots of every item.
+  /// Reads the lots of the items.
   func readShelves() throws(StoreError) -> [ItemStock] {
     var shelves = items.map { ItemStock(item: $0, lots: []) }
     _ = try statements.lots.all { row throws(StoreError) in
@@ -107,7 +107,7 @@ extension SQLiteStockStore {
     return shelves
   }
 
-  /// Checks every invariant of the committed data. See `StockStore`.
+  /// Checks the invariants of the committed data. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
@@ -149,6 +149,5 @@ extension SQLiteStockStore {
 }
 
 extension Statement {
-  /// The text in a column; nil for null.
   fileprivate func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 }

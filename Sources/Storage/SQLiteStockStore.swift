@@ -1,5 +1,4 @@
-// Stock on disk: writing of entries. Queries are in SQLiteStockStore+Queries, error handling is in
-// `Transactions`.
+// Stock on disk: writing of entries.
 // Invariant: an entry is written completely, or the transaction is rolled back. The primary key of the database
 // ensures that an order is written once.
 
@@ -18,12 +17,11 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
   private var committedItems = 0
 
   override class var schema: Schema { .stock }
-  /// Reserves space for the WAL of a few orders, and for the data of some thousand orders.
+  /// Reserves space for the WAL and the data of further orders.
   override class var reservePlan: ReservedSpace.ReservePlan {
     ReservedSpace.ReservePlan(limit: 2 << 20, share: 16)
   }
 
-  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try StockStatements(database)
     try super.init(database)

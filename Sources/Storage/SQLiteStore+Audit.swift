@@ -1,16 +1,13 @@
 // Audit: comparison of the counters with the rows.
-// Invariant: rows are streamed and counted. Only those of days and starts are collected, so memory does not grow with
-// the queue. Damage is a finding. It ends at most its part of the audit, and only an error of the system ends the
-// whole audit.
+// Invariant: rows are streamed and counted, so memory does not grow with the queue. Damage is a finding, and ends
+// at most its part of the audit.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Checks every invariant of the committed data. See `QueueReader`.
-  ///
-  /// Nothing may be staged. The audit takes about one second per million rows.
+  /// Checks the invariants of the committed data. Nothing may be staged. See `QueueReader`.
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
@@ -41,7 +38,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reads the rows of all days. They are few, and all other counts are compared with them.
+  /// Reads the rows of all days.
   private func readDays(_ report: inout AuditRecord) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"

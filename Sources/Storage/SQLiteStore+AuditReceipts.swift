@@ -1,5 +1,5 @@
-// Audit of the receipts, in two passes: first in the order of their sequence numbers, with their transfers,
-// then in the order of the tickets, each of which must be stored exactly once.
+// Audit of the receipts, in two passes: first in the order of their sequence numbers, with their transfers, then
+// in the order of the tickets.
 // Invariant: only counts and a few pages are held in memory. An invalid receipt is a finding and does not end the
 // audit. An invalid block of tickets is a finding that ends this part of the audit.
 
@@ -37,8 +37,8 @@ extension SQLiteStore {
     return walk.counts
   }
 
-  /// Checks one receipt, and adds its errors to the findings. Returns true if its values are valid and its day exists.
-  /// The audit continues in any case.
+  /// Checks one receipt, and adds its errors to the findings. Returns true if its values are valid and its day
+  /// exists.
   private func visit(
     _ entry: ReceiptEntry, _ walk: inout ReceiptScan, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {

@@ -1,6 +1,6 @@
-// Audit of customers, attempts and keys, row by row. The audit of the receipts is in SQLiteStore+AuditReceipts.
-// Invariant: each table is scanned once, and only counts are held in memory. Rows of other tables are looked up by
-// key. An invalid value in a scanned row is a finding and does not end the audit.
+// Audit of customers, attempts and keys, row by row.
+// Invariant: only counts are held in memory. An invalid value in a scanned row is a finding and does not end the
+// audit.
 
 import BankModel
 import QueueCore

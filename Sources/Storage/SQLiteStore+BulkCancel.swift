@@ -1,5 +1,5 @@
-// Reset of the queue: it writes a receipt for every customer, in ticket order. It works in pieces, because two
-// million customers take seconds and the coordinator must handle other events meanwhile.
+// Reset of the queue: it writes a receipt for every customer, in ticket order. It works in pieces, because the
+// coordinator must handle other events meanwhile.
 // Invariant: the receipts are in ticket order. After the last piece no customer is left, and each customer with a
 // ticket has one receipt. A call that needs the complete result first writes all remaining pieces.
 

@@ -64,7 +64,6 @@ extension SQLiteStore {
     if receipt.outcome.isFinishedByWorker { staged.served += 1 } else { staged.cancelled += 1 }
   }
 
-  /// Adds the row of one missing item.
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
     statements.insertShortage.bindAll(receipt.day, receipt.ticket)
     try statements.insertShortage.bind(3, text: shortage.item.name)
@@ -102,7 +101,6 @@ extension SQLiteStore {
     try requireOneChange(customer, in: from)
   }
 
-  /// Adds the row of an attempt.
   private func record(_ attempt: Attempt) throws(StoreError) {
     statements.insertAttempt.bindAll(
       attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.number),
@@ -130,7 +128,6 @@ extension SQLiteStore {
     "dead \(day) \(ticket)"
   }
 
-  /// Adds the row of an idempotency key.
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let tickets = known.tickets
     try statements.insertKey.bind(1, text: key)
@@ -156,8 +153,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Day of the saved counters, for error messages and due times. It is 0 before the store is loaded, when no change
-  /// can be committed.
+  /// Day of the saved counters; 0 before the store is loaded.
   var presentDay: BusinessDay { saved?.day ?? 0 }
 }
 

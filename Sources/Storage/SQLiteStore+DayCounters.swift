@@ -1,7 +1,7 @@
 // Reading and saving of the day counters, the start of a new business day, and the count of the coordinator's
 // starts.
-// Invariant: the row of the counters is written only if a counter differs from the last commit, in the same
-// transaction as the changes that are counted. Inconsistent counters are rejected when they are read.
+// Invariant: the row of the counters is written in the same transaction as the changes that are counted.
+// Inconsistent counters are rejected when they are read.
 
 import BankModel
 import QueueCore

@@ -1,10 +1,9 @@
-// Numbers of delayed customers by service. They are stored in `meta`, so that a start need not count ten
-// million rows. A commit writes only changed numbers, in the transaction of the customers. A start writes all of them.
+// Numbers of delayed customers by service. They are stored in `meta`, so that a start need not count the rows. A
+// commit writes only changed numbers, in the transaction of the customers. A start writes all of them.
 //
 // Invariant: the numbers match the rows if the program of every start since they were first written maintains
-// them. The last start of a program that does so is stored with them. An older program counts its starts but
-// not the delayed customers. After a start of an older program, and in an older database, the rows are counted
-// once.
+// them. The last start of a program that does so is stored with them. An older program counts its starts but not
+// the delayed customers. After a start of an older program, and in an older database, the rows are counted.
 //
 // Errors: numbers whose sum differs from the day counter are ignored, and the rows are counted.
 

@@ -10,8 +10,7 @@ import QueueCore
 
 extension SQLiteStore {
   /// Maximum growth of the database in bytes when one waiting customer is served: the receipt less the deleted
-  /// row. Measured with 6,000 customers that are served one by one: 50 bytes with everyday numbers, 112 with
-  /// the largest ones except for tickets. The highest ticket has nine digits more than the measured ones.
+  /// row. Measured with large numbers, and increased because tickets may be longer.
   static let growthPerCustomer: Int64 = 128
   /// Additional growth in bytes per missing fruit, without the bytes of its name: the largest row of a
   /// shortage.

@@ -1,5 +1,5 @@
 // Export of days, idempotency keys and attempts, row by row, and the number of rows of every kind.
-// Invariant: one row is in memory at a time. An invalid attempt throws `.damaged`, and no value traps.
+// Invariant: one row is in memory at a time. An invalid attempt throws `.damaged`.
 
 import BankModel
 import QueueCore

@@ -1,8 +1,8 @@
 // Rows of the customers' payloads. They are not in the rows of the customers, because only some customers have
 // payloads, and pages and lists of customers need not read them.
-// Invariant: a row is written and deleted in the same transaction as the row of its customer. The only exception is
-// the removal of an incomplete request, which deletes the payloads before the customers. The range of tickets with
-// payloads is known, and only tickets in this range are looked up, so most customers without a payload need no query.
+// Invariant: a row is written and deleted in the same transaction as the row of its customer. The exception is the
+// removal of an incomplete request, which deletes the payloads before the customers. A ticket outside the known
+// range of tickets with payloads is not looked up.
 
 import BankModel
 import CSQLite
@@ -67,7 +67,7 @@ extension SQLiteStore {
     return tickets.upperBound
   }
 
-  /// Maximum number of payload bytes that are deleted at once.
+  /// Maximum number of payload bytes in a piece.
   private static let payloadPiece: Int64 = 8 << 20
 
   /// Reads the range of tickets with payloads.

@@ -1,6 +1,6 @@
 // Translation of rows into customers and attempts, and the queries that return them.
-// Invariant: reads include staged changes, but not the customers of an incomplete request. An invalid value on disk
-// throws `.damaged` and never traps. Memory is bounded by the limits of the caller, or by the attempts of one ticket.
+// Invariant: reads include staged changes, but not the customers of an incomplete request. An invalid value on
+// disk throws `.damaged`.
 
 import BankModel
 import QueueCore
@@ -151,8 +151,7 @@ extension SQLiteStore {
 
   /// Number of receipts of a day with the outcome `out_of_stock`. See `QueueReader`.
   ///
-  /// It counts tickets with shortages. A receipt with this outcome has at least one shortage, and no other receipt has
-  /// any, so no receipts are read.
+  /// It counts tickets with shortages, and reads no receipts.
   public func countOutOfStock(on day: BusinessDay) throws(StoreError) -> Int64 {
     try settle()
     let count = try database.number(

@@ -46,8 +46,7 @@ extension SQLiteStore {
     batch.page.forget()
   }
 
-  /// Writes the sequence numbers of the receipts into the blocks of their tickets. Each block is read and
-  /// written once.
+  /// Writes the sequence numbers of the receipts into the blocks of their tickets.
   private func writeReceiptTickets() throws(StoreError) {
     batch.receiptTickets.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     var rest = batch.receiptTickets[...]
@@ -256,7 +255,7 @@ extension SQLiteStore {
 
   /// The receipt with this sequence number; nil if there is none.
   ///
-  /// - Parameter pages: cache of pages. Callers that look up many receipts usually look up adjacent ones.
+  /// - Parameter pages: cache of pages.
   func entry(numbered number: Int64, _ pages: inout PageCache) throws(StoreError) -> ReceiptEntry? {
     if let known = pages.entry(numbered: number) { return known }
     statements.pageOfReceipt.bind(1, number)

@@ -1,8 +1,7 @@
 // Rows of the results of served customers. They are not in the rows of the receipts, so that receipts can be
 // scanned, counted and summed without reading results.
-// Invariant: a row is written in the same transaction as its receipt and never changed. The range of receipts with
-// results is known, and only receipts in this range are looked up. A page of receipts scans both tables side by side,
-// once, and reads only the results that it returns.
+// Invariant: a row is written in the same transaction as its receipt and not changed. A receipt outside the known
+// range of receipts with results is not looked up.
 
 import BankModel
 import QueueCore

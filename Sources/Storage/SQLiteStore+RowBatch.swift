@@ -1,7 +1,7 @@
 // Rows that are gathered first, so that one statement writes several of them.
-// Invariant: every read, every other change of customers and every commit first writes the gathered rows, so an
-// operation that depends on a row finds it. A violated constraint is detected when the row is written. So it may be
-// reported, with the ticket, by a later call than the one that staged the row.
+// Invariant: an operation that depends on a gathered row first writes the gathered rows. A violated constraint is
+// detected when the row is written. So it may be reported, with the ticket, by a later call than the one that
+// staged the row.
 
 import BankModel
 import QueueCore
@@ -9,9 +9,9 @@ import Time
 
 /// Rows that are gathered and not written yet.
 ///
-/// Sixteen rows in one statement take a third less time than sixteen statements (measured by a loop in C),
-/// because SQLite keeps the position of its cursors and inserts each row after the previous one. If consecutive
-/// tickets of one line leave the queue, one range deletes their rows.
+/// Several rows in one statement take less time than one statement each, because SQLite keeps the position of its
+/// cursors and inserts each row after the previous one. If consecutive tickets of one line leave the queue, one
+/// range deletes their rows.
 struct RowBatch {
   /// Number of rows that one statement writes.
   static let perStatement = 16
@@ -105,7 +105,6 @@ extension SQLiteStore {
     return number
   }
 
-  /// Adds the row of a line.
   private func insert(_ line: Line, _ number: Int64) throws(StoreError) {
     statements.insertLine.bindAll(number, Int64(line.service.number), Int64(line.priority.number))
     try statements.insertLine.run()
@@ -120,7 +119,7 @@ extension SQLiteStore {
     for (number, line) in lines.all where number >= LineNumbers.firstAssignable { try insert(line, number) }
   }
 
-  /// Numbers of the lines with customers. Each line takes one query per state.
+  /// Numbers of the lines with customers.
   private func usedLines() throws(StoreError) -> Set<Int64> {
     var used: Set<Int64> = []
     for state in CustomerPosition.storedStates {

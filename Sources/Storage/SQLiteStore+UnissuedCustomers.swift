@@ -28,7 +28,7 @@ extension SQLiteStore {
   /// The lowest number of the customers whose numbers are not issued yet; nil for none. See `QueueReader`.
   public var firstUnissuedTicket: TicketNumber? { unissued.first }
 
-  /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
+  /// Removes customers and keys of a request that will not be completed. See `QueueStore`.
   public func removeUnissuedCustomers(limit: Int) throws(StoreError) {
     guard hasUnissuedCustomers else { return }
     try changeStaged { () throws(StoreError) in try withdraw(limit: limit) }

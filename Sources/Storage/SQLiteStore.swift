@@ -1,5 +1,4 @@
-// Queue on disk: staging, commits with the day counters, and counts of the open transaction. Writing of
-// changes, saving of counters and reading of rows are in the extensions; error handling is in `Transactions`.
+// Queue on disk: staging, commits with the day counters, and counts of the open transaction.
 // Invariant: staged changes become durable together with the counters that count them, or not at all.
 
 import BankModel
@@ -10,8 +9,8 @@ import QueueCore
 /// The database is in WAL mode with `synchronous=FULL`: a commit returns after the WAL was fsynced. The file is
 /// locked while the store is open, so the WAL index is in heap memory and there is no `-shm` file.
 ///
-/// The caller calls ``load(now:)`` before the first ``commit(_:)``. It commits the counters of a new business day with
-/// or after the changes that end the old day, never before.
+/// The caller calls ``load(now:)`` before the first ``commit(_:)``. It commits the counters of a new business day
+/// with or after the changes that end the old day.
 public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
   /// Day counters on disk; nil until they were read.
@@ -45,7 +44,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   var stagedAcceptances: Int64 = 0
   /// State of the customers whose numbers are not issued yet.
   var unissued = UnissuedCustomers()
-  /// All services to which this store has ever assigned a number.
+  /// The services to which this store has assigned a number.
   public internal(set) var services: ServiceDirectory
   /// Numbers of the lines, including staged ones. `committedLines` contains those on disk.
   var lines: LineNumbers
@@ -65,7 +64,6 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     ReservedSpace.ReservePlan(limit: 4 << 20, share: 8, headroom: 1 << 20)
   }
 
-  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try Statements(database)
     committedSequence = try Self.readLastReceipt(database)
@@ -162,8 +160,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   /// Checkpoints the WAL if it has become long. See `QueueStore`.
   ///
-  /// The coordinator calls it after it has sent the reply: measured with a million tickets, this increases the
-  /// rate by 6 % (nine alternating rounds).
+  /// Call it after the reply was sent, because a checkpoint takes time.
   public func runDeferredWork() throws(StoreError) {
     guard needsCheckpoint, !transactions.isOpen else { return }
     needsCheckpoint = false
@@ -222,7 +219,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     if try transactions.checkpointIfDue() { shrinkReserve() }
   }
 
-  /// True if a read of all data takes longer than one iteration of the loop may take: more than 2 MB of pages.
+  /// True if a read of all data may take longer than one iteration of the loop may take.
   public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
   /// Keeps the file, with all committed data, unchanged while another process reads it in place; see

@@ -1,6 +1,6 @@
 // Queries and audit of the vending machine on disk.
-// Invariant: an audit reads its rows in pages, so memory is bounded for any length of the ledger. An invalid value
-// throws `.damaged` in a query. In an audit it is a finding, and the rows after it are not read.
+// Invariant: an audit reads its rows in pages, so memory does not grow with the ledger. An invalid value throws
+// `.damaged` in a query. In an audit it is a finding, and the rows after it are not read.
 
 import BankModel
 import QueueCore
@@ -96,7 +96,7 @@ extension SQLiteVendingStore {
     return try statement.all(read)
   }
 
-  /// Checks every invariant of the committed data. See `VendingStore`.
+  /// Checks the invariants of the committed data. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")

@@ -1,5 +1,4 @@
-// Vending machine on disk: writing of entries. Queries are in SQLiteVendingStore+Queries, error handling is in
-// `Transactions`.
+// Vending machine on disk: writing of entries.
 // Invariant: an entry is written completely, or the transaction is rolled back. A unique constraint of the
 // database ensures that a request is executed once.
 
@@ -12,12 +11,11 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
   let statements: VendingStatements
 
   override class var schema: Schema { .vending }
-  /// Reserves space for the WAL of a few changes, and for the data of some thousand changes.
+  /// Reserves space for the WAL and the data of further changes.
   override class var reservePlan: ReservedSpace.ReservePlan {
     ReservedSpace.ReservePlan(limit: 1 << 20, share: 16)
   }
 
-  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try VendingStatements(database)
     try super.init(database)

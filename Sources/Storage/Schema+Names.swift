@@ -1,10 +1,9 @@
-// Schema of the bank's database since version 8: names that a reader who knows SQL and job queues understands,
-// the same as in the PostgreSQL database.
+// Schema of the bank's database since version 8: names that a reader who knows SQL and job queues understands.
 // Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// Renames tables, columns and names in `meta`. No other row changes. The view is created again, because
-  /// SQLite cannot rename the columns of a view.
+  /// Renames tables, columns and names in `meta`. The view is created again, because SQLite cannot rename the
+  /// columns of a view.
   static let names = """
     DROP VIEW receipt;
     ALTER TABLE later RENAME TO scheduled_ticket;

@@ -2,9 +2,8 @@
 // Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// Stores receipts in pages. Until version 6 each served customer changed two trees, the receipts and the
-  /// index of their tickets, and each row repeated the day and nearly the same time. This schema is
-  /// nearly as fast as the fastest of the measured ones (`Numbers.md`), and SQL can read it.
+  /// Stores receipts in pages. Until version 6 each served customer changed two trees, the receipts and the index
+  /// of their tickets, and each row repeated the day and nearly the same time. SQL can read the pages.
   static let receiptPages = """
     -- Receipts of one day that were committed one after another, at most sixteen: one array for each, in the order of the
     -- columns of the view, from the ticket on.

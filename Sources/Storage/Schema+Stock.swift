@@ -4,7 +4,7 @@
 extension Schema {
   /// The stock's database ("STOC" in ASCII). Its tables:
   ///
-  /// - `item`: every item that was ever stored, numbered in the order of first use.
+  /// - `item`: the items, numbered in the order of first use.
   /// - `lot`: current content of the shelves. A lot without dates has −1 in both columns. An empty lot has no
   ///   row.
   /// - `ledger`: all changes in commit order. Rows are added and never changed. The sum of an item's rows is

@@ -15,11 +15,11 @@ struct Schema: Sendable {
 
   /// The bank's database. Its tables:
   ///
-  /// - `customer`: unfinished customers of the current day. The key is one integer of state, line and ticket,
-  ///   so that the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and
-  ///   the next customer in line is the first row of a range. (A table keyed by the columns took 1.5 times as
-  ///   long to fill.) The three parts are readable as generated columns. The upper half of `attempts` contains
-  ///   the number of attempts that count against `max_attempts`, see ``CustomerAttempts``.
+  /// - `customer`: unfinished customers of the current day. The key is one integer of state, line and ticket, so
+  ///   that the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and the
+  ///   next customer in line is the first row of a range. The three parts are readable as generated columns. The
+  ///   upper half of `attempts` contains the number of attempts that count against `max_attempts`, see
+  ///   ``CustomerAttempts``.
   /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered
   ///   any more keeps its row, so that its number is never reused.
   /// - `line`: lines of customers, each with its service, its priority and the number used in the keys.
@@ -195,8 +195,7 @@ struct Schema: Sendable {
     INSERT INTO service_state SELECT 3, 0, 0 FROM service_state WHERE service = 1;
     """
 
-  /// Stores all counters of a day in one row. Every commit changes some of them, and one row is in one page of
-  /// SQLite. So a ticket that is committed alone writes two pages to the WAL instead of three.
+  /// Stores all counters of a day in one row, so that a commit writes fewer pages to the WAL.
   private static let version3 = """
     ALTER TABLE day ADD COLUMN deposit_vvip INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE day ADD COLUMN deposit_vip INTEGER NOT NULL DEFAULT 0;

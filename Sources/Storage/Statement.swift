@@ -1,6 +1,6 @@
 // One prepared statement: binding, stepping, reading columns. The connection owns its memory and frees it on
 // close.
-// Invariant: outside of a call of the store every statement is reset, so that no read blocks a checkpoint. A failed
+// Invariant: outside of a call of the store a statement is reset, so that no read blocks a checkpoint. A failed
 // step resets the statement and throws SQLite's error.
 
 import BankModel
@@ -31,9 +31,7 @@ struct Statement {
     }
   }
 
-  /// Binds a number of 32 bits.
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
-  /// Binds a number of 8 bits.
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
   /// Binds an integer, or null for nil.
@@ -103,7 +101,7 @@ struct Statement {
     throw failure(code)
   }
 
-  /// Runs a statement that returns no rows. `violation` describes the error if a constraint rejects a row.
+  /// Runs a statement that returns no rows.
   ///
   /// - Parameter violation: description of the violated invariant if a constraint rejects the row.
   func run(violation: @autoclosure () -> MessageDetail? = nil) throws(StoreError) {

@@ -1,5 +1,5 @@
-// Audit of a stock's rows, shared by all stores. It checks that the ledger is complete, that the shelves are
-// its sum, and that the ledger rows of an order match its content.
+// Audit of a stock's rows. It checks that the ledger is complete, that the shelves are its sum, and that the
+// ledger rows of an order match its content.
 // Invariant: rows are visited in ledger order, and only those of one order are stored at a time, so memory grows with
 // the number of lots and not with the number of rows.
 

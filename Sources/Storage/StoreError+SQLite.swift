@@ -1,6 +1,6 @@
 // Translation of SQLite's result codes into errors of the store.
-// Invariant: a code means the same in every call. The only exceptions are an I/O error and a failed opening, whose
-// meaning depends on errno. An unknown code is treated as a failed system call.
+// An unknown code is treated as a failed system call. The meaning of an I/O error and of a failed opening depends
+// on errno.
 
 import BankModel
 import CSQLite

@@ -1,8 +1,8 @@
 // State of a store's database: its one open transaction, error handling, checkpoints of the WAL, and the end of
 // its use.
-// Invariant: staged changes become durable together or not at all. After a full disk or a violated constraint
-// the store rolls back and continues. After a failed write or fsync it rejects every call, because the content
-// of the disk is unknown.
+// Invariant: staged changes become durable together or not at all. After a full disk or a violated constraint the
+// store rolls back and continues. After a failed write or fsync it rejects further calls, because the content of
+// the disk is unknown.
 
 import BankModel
 import CSQLite
@@ -10,10 +10,10 @@ import QueueCore
 
 /// The open transaction of a database, and the error that has ended the use of the database.
 final class Transactions {
-  /// Number of frames in the WAL from which a commit is followed by a checkpoint: 8 MB of pages.
+  /// Number of frames in the WAL from which a commit is followed by a checkpoint.
   static let checkpointThreshold: Int32 = 2_000
 
-  /// Minimum limit, in frames, of the WAL while the file is frozen: 64 MB of pages.
+  /// Minimum limit, in frames, of the WAL while the file is frozen.
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
@@ -92,8 +92,8 @@ final class Transactions {
   /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits change only
   /// the WAL. Returns false if the file cannot be frozen now.
   ///
-  /// The freeze ends when the WAL has become as long as the file, which leaves the reader enough time, or as long as a
-  /// quarter of the space that is free now. A full disk and every other checkpoint end the freeze too.
+  /// The freeze ends when the WAL has reached a limit, which depends on the length of the file and on the free
+  /// space, or with another checkpoint.
   ///
   /// - Parameters:
   ///   - atLeast: minimum limit of the WAL in frames, for a small file.
@@ -113,7 +113,7 @@ final class Transactions {
     return true
   }
 
-  /// Checkpoints an unlinked WAL now, unless a transaction is open, and after every commit until the WAL is replaced.
+  /// Checkpoints an unlinked WAL now, unless a transaction is open, and after commits until the WAL is replaced.
   func handleLogLoss() throws(StoreError) {
     try requireHealth()
     isLogLost = true
@@ -131,8 +131,7 @@ final class Transactions {
   /// Rejects every call from now on, and does not change the files any more.
   func abandon(because error: StoreError) { end = error }
 
-  /// Rolls back, and returns the error that the caller must throw. After a full disk, also frees space if `makesSpace`
-  /// is true.
+  /// Rolls back, and returns the error that the caller must throw.
   ///
   /// - Parameter makesSpace: true to release a part of the reserve after a full disk.
   func recover(from error: StoreError, makesSpace: Bool = true) -> StoreError {

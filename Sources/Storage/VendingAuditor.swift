@@ -1,5 +1,5 @@
-// Audit of a vending machine's rows, shared by all stores. It checks that the ledger is complete, that the
-// balance is its sum, and that it contains every completed purchase once, with its price.
+// Audit of a vending machine's rows. It checks that the ledger is complete, that the balance is its sum, and that
+// it contains every completed purchase once, with its price.
 // Invariant: the rows of the ledger are visited in order, then those of the purchases. None of them is stored.
 
 import BankModel

@@ -1,7 +1,6 @@
 // File system operations of a store other than those of SQLite: lengths of files, creation of an empty file,
-// reserved space. A volume contains the name of the VFS that SQLite uses. In production there is one volume,
-// that of the system. A simulated volume can lose power.
-// Invariant: a database and all files next to it are on one volume, on which SQLite and the store see the same
+// reserved space. A volume contains the name of the VFS that SQLite uses. A simulated volume can lose power.
+// Invariant: a database and the files next to it are on one volume, on which SQLite and the store see the same
 // files.
 
 import ByteText
@@ -23,8 +22,7 @@ public protocol Volume {
   func extend(_ path: String, by bytes: Int64)
   /// Records a connection that is left open because its process is about to exit. See sqlite3_close_v2.
   func abandoned(_ connection: OpaquePointer)
-  /// True if the planted bug with this name must be executed by the caller, to test that it is detected. Always
-  /// false on the volume of the system.
+  /// True if the planted bug with this name must be executed by the caller, to test that it is detected.
   func hasPlantedBug(_ mistake: StaticString) -> Bool
 }
 

@@ -1,6 +1,6 @@
 // Processes of the bank under chaos: their start, the list of running ones, and the signals sent to them.
-// Invariant: only processes with this run's mark in their environment or their arguments are signalled, each through
-// its pidfd. The run continues every process that it has stopped.
+// Invariant: only processes with this run's mark in their environment or their arguments are signalled, each
+// through its pidfd. The run continues the processes that it has stopped.
 // Errors: CommandError at the start; later an exited process is a normal result.
 import BankctlCommands
 import ControlClient
@@ -37,7 +37,7 @@ final class ChaosBank {
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
-    // All processes that this process starts later inherit the variable.
+    // Processes that this process starts later inherit the variable.
     setenv(Self.variable, mark, 1)
   }
 

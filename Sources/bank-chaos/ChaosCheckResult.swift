@@ -1,8 +1,8 @@
 // Final comparison of a chaos run: what the clients received against what the bank has stored.
-// Invariant: every deviation is named in `violations`. Most are also counted by kind. Order: within a service and a
-// priority a customer must not start later than one with a higher ticket. Exceptions: the customer had an earlier
-// attempt (`attempts` > 1), the coordinator was killed between the two starts, or the bank has several branches. Each
-// such kill explains at most `inFlight` customers per window.
+// Invariant: deviations are named in `violations`, and most are also counted by kind. Order: within a service and
+// a priority a customer must not start later than one with a higher ticket. Exceptions: the customer had an
+// earlier attempt (`attempts` > 1), the coordinator was killed between the two starts, or the bank has several
+// branches. Each such kill explains at most `inFlight` customers per window.
 import BankModel
 import Wire
 
@@ -17,7 +17,7 @@ enum ChaosViolation: Sendable, Equatable {
   case invalidAnswer(key: String)
   /// A receipt for a ticket that no valid answer contains.
   case notRequested(ChaosTicket)
-  /// A customer was started later than another one that was behind it in its line.
+  /// A customer was started later than one with a higher ticket in its line.
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's kills explain.
   case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
@@ -242,7 +242,6 @@ extension ReceiptReport {
 }
 
 /// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and what is left.
-/// Invariant: every missing or surplus piece is counted for its fruit.
 extension ChaosCheckResult {
   /// Amounts of fruit that a run has recorded, and the deviations that its subscriber has found.
   struct StockTotals {

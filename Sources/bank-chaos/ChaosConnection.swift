@@ -1,5 +1,5 @@
 // One connection of a chaos run's client: it never blocks, and can be ended in the middle of a frame.
-// Invariant: after its end it sends and receives nothing; its owner opens another one.
+// Invariant: after its end it sends and receives nothing.
 // Errors: any error ends the connection, which is normal here.
 import ControlClient
 import Posix
@@ -88,7 +88,6 @@ final class ChaosConnection {
     return replies
   }
 
-  /// Sends a message.
   private func write(_ message: ClientMessage) { write(Self.frame(message)) }
 
   /// Sends bytes. An incomplete write ends the connection: after few and small requests it means that the peer does not
@@ -99,7 +98,6 @@ final class ChaosConnection {
     if result != .bytes(bytes.count) { close() }
   }
 
-  /// Encodes a message as a frame.
   private static func frame(_ message: ClientMessage) -> [UInt8] {
     var bytes: [UInt8] = []
     try? FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)

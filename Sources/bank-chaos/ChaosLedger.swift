@@ -17,7 +17,7 @@ struct ChaosOrder: Sendable, Equatable {
   /// Payload of a customer of a command or a worker, possibly empty; nil for any other service.
   var payloadSent: [UInt8]?
 
-  /// True if money is moved: by deposits and loans, and by commands, whose service has a ledger.
+  /// True if the order moves money.
   private var movesMoney: Bool { amount > 0 }
 
   /// The request as it is sent; equal for each repetition.
@@ -49,7 +49,7 @@ struct AcknowledgedTickets: Sendable, Equatable {
 }
 
 struct ChaosLedger: Sendable {
-  /// Every order, recorded before its first byte is sent; oldest first.
+  /// The orders, recorded before their first bytes are sent; oldest first.
   private(set) var orders: [ChaosOrder] = []
   /// The first answer to each key.
   private(set) var acknowledgements: [String: AcknowledgedTickets] = [:]

@@ -1,7 +1,7 @@
 // Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were served
 // again, measured from the stream of events.
-// Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
-// before are dropped with its connection.
+// Invariant: a time is measured from a kill to a later start: starts that a dead coordinator had sent before are
+// dropped with its connection.
 // Errors: a lost connection is opened again as often as needed, and its running measurements are dropped, except that
 // of a killed coordinator.
 import BankModel
@@ -66,7 +66,7 @@ final class ChaosMonitor {
     coordinatorWasKilled = coordinatorWasKilled ?? now
   }
 
-  /// Drops the running measurements of killed tellers. Called when the coordinator is stopped.
+  /// Drops the running measurements of killed tellers.
   func coordinatorStopped() {
     killedWindows.removeAll()
     interrupted.removeAll()
@@ -109,7 +109,6 @@ final class ChaosMonitor {
     }
   }
 
-  /// Stores a received status.
   private func update(_ report: StatusReport, _ now: MonotonicTime) {
     snapshot = report
     // Ignore the windows of the run's own services (commands and worker programs), whose processes are seldom all

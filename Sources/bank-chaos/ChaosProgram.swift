@@ -1,4 +1,4 @@
-// The chaos run: kills the bank's processes at random times while clients add customers, and checks every promise
+// The chaos run: kills the bank's processes at random times while clients add customers, and checks the promises
 // against the answers that the clients have received.
 // Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise was broken
 // or the run failed after the bank had opened.
@@ -93,7 +93,7 @@ enum ChaosProgram {
     return path
   }
 
-  /// The settings with which the bank is opened, at speed 50 unless the command line has another.
+  /// The settings with which the bank is opened.
   private static func launchOrder(
     _ session: Session, _ services: ChaosServices?, seed: Int64
   ) throws(CommandError) -> LaunchSettings {
@@ -265,9 +265,9 @@ enum ChaosProgram {
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
 
-  /// Waits for up to ten seconds until all processes of the closed bank have exited, and returns those that have not.
+  /// Waits for some seconds until the processes of the closed bank have exited, and returns those that have not.
   ///
-  /// A coordinator gives its clients one second to read its last messages, and its guardian waits for its exit.
+  /// A coordinator gives its clients time to read its last messages, and its guardian waits for its exit.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while true {

@@ -1,6 +1,6 @@
 // One GET request of a chaos run to the server of the web page, and the part of the answer received so far.
-// Invariant: it never blocks, and stores at most 4 MiB. After the connection has ended it reads nothing, and its owner
-// makes another request.
+// Invariant: it never blocks, and the stored text has a maximum size. After the connection has ended it reads
+// nothing.
 import Posix
 
 final class ChaosRequest {

@@ -1,7 +1,7 @@
 // The chaos itself: one loop with clients, kills and observers.
-// Invariant: the run does nothing that the bank must do by itself, and requires nothing that is not promised. It kills
-// a coordinator only if a guardian is at work. It kills processes before they are ready only as often as the bank
-// tolerates: the bank does not restart a process that has exited ten times in a row before it was ready.
+// Invariant: the run does nothing that the bank must do by itself, and requires nothing that is not promised. It
+// kills a coordinator only if a guardian is at work. It kills processes before they are ready only as often as the
+// bank tolerates: after too many such exits in a row the bank does not restart a process.
 // Errors: a bank that does not recover in time ends the chaos, and `recovered` is false.
 import BankModel
 import Glibc
@@ -66,7 +66,8 @@ final class ChaosRun {
   /// Longest time that a process may outlive its coordinator. A process that has just been started notices
   /// the exit only when it first runs, which takes long on a busy machine.
   private static let orphanTimeout = TimeSpan.seconds(10)
-  /// Age from which a guardian may be killed. A coordinator regards its guardian as working after one second.
+  /// Age from which a guardian may be killed. Longer than the time after which a coordinator regards it as
+  /// working.
   private static let guardianStartTime = TimeSpan.milliseconds(1200)
 
   init(
@@ -96,7 +97,6 @@ final class ChaosRun {
     try? Signals.unblock([SIGINT, SIGTERM])
   }
 
-  /// Number of all kills.
   var killCount: Int64 { kills.values.reduce(0, +) }
 
   /// Runs until a limit is reached, all customers are served or a signal interrupts it. Then waits until the orders and

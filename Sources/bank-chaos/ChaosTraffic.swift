@@ -185,7 +185,7 @@ final class ChaosTraffic {
       }
   }
 
-  /// Draws an order of one to three juices of one kind.
+  /// Draws an order of juices of one kind.
   private func juiceOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
@@ -193,7 +193,7 @@ final class ChaosTraffic {
       juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
   }
 
-  /// Draws an order of one to five deposits or loans.
+  /// Draws an order of deposits or loans.
   private func bankOrder(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
@@ -201,7 +201,7 @@ final class ChaosTraffic {
       amount: chance.draw(CustomerGenerator.amounts), account: chance.draw(CustomerGenerator.accounts))
   }
 
-  /// Draws a priority, in half of the cases the regular one.
+  /// Draws a priority, often the regular one.
   private static func priority(_ chance: inout SeededGenerator) -> Priority {
     switch chance.draw(1...6) {
     case 1: .vvip

@@ -1,6 +1,6 @@
 // The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
-// request after the other, and records every answer.
-// Invariant: every request has one permanent order ID and is repeated until its answer is permanent.
+// request after the other, and records the answers.
+// Invariant: a request has one permanent order ID and is repeated until its answer is permanent.
 // Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
 import BankctlCommands

@@ -62,7 +62,6 @@ extension MessageCatalog {
       "--targets에는 \(Self.targetNames)만 쓸 수 있습니다: \(quoted(name))")
   }
 
-  /// Accepted names.
   private static let targetNames = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
 
   /// Name of a kind of process, in the plural if there may be several.

@@ -209,11 +209,9 @@ final class ChaosRelayProcess {
   /// Sets the delay in each direction.
   func delay(_ span: TimeSpan) { sendCommand("\(span.milliseconds)") }
 
-  /// Sends a command to the relay.
   private func sendCommand(_ argument: String) {
     _ = try? Array("\(argument)\n".utf8).withUnsafeBytes { try commands.send($0) }
   }
 
-  /// Ends the relay.
   func end() { process.end() }
 }

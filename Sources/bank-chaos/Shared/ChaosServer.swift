@@ -1,6 +1,5 @@
-// The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the system's
-// programs, or an existing one. The only fault at an existing server is the termination of sessions. No system service
-// is touched.
+// The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the
+// system's programs, or an existing one. The only fault at an existing server is the termination of sessions.
 // Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends the
 // server. At an existing server only the schema `bank`, which this run has made, is changed.
 // Errors: CommandError at the start, with the output of the failed program.
@@ -64,7 +63,7 @@ final class ChaosServer {
     }
   }
 
-  /// The user of PostgreSQL's packages, or else the overflow user of the kernel, which owns no files.
+  /// The user of PostgreSQL's packages, or else the overflow user of the kernel.
   private static func serverUser() -> (String, uid_t, gid_t)? {
     guard let user = getpwnam("postgres") ?? getpwuid(65_534) else { return nil }
     return (String(cString: user.pointee.pw_name), user.pointee.pw_uid, user.pointee.pw_gid)
@@ -158,8 +157,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends the server by a signal. Waits for its exit, and for at most 60 s for that of its other processes: the server
-  /// cannot start again before that. After SIGQUIT or SIGKILL it has to recover, as after a power loss.
+  /// Ends the server by a signal. Waits for its exit, and for a limited time for that of its other processes: the
+  /// server cannot start again before that. After SIGQUIT or SIGKILL it has to recover, as after a power loss.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)

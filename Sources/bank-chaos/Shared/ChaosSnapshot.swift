@@ -1,6 +1,5 @@
-// A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten session.
-// While the snapshot is open, the server keeps the rows of every finished customer. Its transaction reads no table, so
-// it locks none.
+// A database snapshot that is held open for a long time, as by a backup or a forgotten session. While it is open,
+// the server cannot remove deleted rows. Its transaction reads no table, so it locks none.
 // Invariant: after `end()` the snapshot has no session at the server and no process.
 // Errors: if a snapshot cannot be opened, another attempt follows; `longest` shows how long one was held open.
 import Posix
