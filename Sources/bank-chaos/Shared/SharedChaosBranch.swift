@@ -19,7 +19,6 @@ final class SharedChaosBranch {
   let number: Int
   let bank: ChaosBank
   let monitor: ChaosMonitor
-  /// How this branch reaches the server.
   let route: Route
   /// Application name of its sessions at the server.
   let application: String
@@ -117,7 +116,7 @@ final class SharedChaosBranch {
     openAt = moment
   }
 
-  /// Returns the customers at the windows of the branch, and forgets them, because it will be killed or stopped.
+  /// Returns the customers at the windows of the branch, and forgets them.
   func takeAtWindows() -> Set<ChaosTicket> {
     defer { servingCustomers = [] }
     return servingCustomers

@@ -121,8 +121,8 @@ struct SharedChaosProgram {
     guard found == "t" else { throw .commandFailure(as: .wrongState, session.messages.chaosNeedsNoBank) }
   }
 
-  /// Makes a network for every second branch, if this process can. The other branches of a scratch server use a relay,
-  /// with a delay of up to 10 ms.
+  /// Makes a network for every second branch, if this process can. The other branches of a scratch server use a
+  /// relay.
   private func networks() -> [Int: ChaosNetwork] {
     var networks: [Int: ChaosNetwork] = [:]
     let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)
@@ -206,10 +206,10 @@ struct SharedChaosProgram {
     return ChaosCheckResult(evidence)
   }
 
-  /// Waits for up to 30 seconds until all processes of the closed branches have exited, and returns those that have
+  /// Waits for a limited time until the processes of the closed branches have exited, and returns those that have
   /// not.
   ///
-  /// Each branch detects by itself that the bank has closed.
+  /// A branch detects by itself that the bank has closed.
   private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(30)
     while true {

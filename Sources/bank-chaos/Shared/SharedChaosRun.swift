@@ -1,9 +1,10 @@
 // Chaos over several branches: one loop with clients of all branches, faults, and measurements of the time
 // until customers are served again.
-// Invariant: a coordinator is killed alone only if a guardian is at work, and no single process of a branch is killed
-// before it is ready. By design a process that has exited ten times in a row before it was ready is not restarted.
-// Errors: a bank that completes no customer for 90 s, or a server that does not start again, ends the chaos, and
-// `recovered` is false.
+// Invariant: a coordinator is killed alone only if a guardian is at work, and no single process of a branch is
+// killed before it is ready. By design the bank does not restart a process that has exited too often before it was
+// ready.
+// Errors: a bank that completes no customer for too long, or a server that does not start again, ends the chaos,
+// and `recovered` is false.
 import BankModel
 import Glibc
 import Posix
@@ -102,7 +103,7 @@ final class SharedChaosRun {
   }
 
   /// True if all branches have a lease: a branch that rejoined after the bank has closed would open the next day.
-  /// Queries the server only every 200 ms, and is false in between.
+  /// The server is queried after each `checkInterval`, and the value is false in between.
   private var areJoined: Bool {
     let now = SystemClock.monotonic()
     guard now >= nextCheckAt else { return false }

@@ -45,7 +45,7 @@ struct SharedPlan: Sendable {
     var length: TimeSpan
   }
 
-  /// In milliseconds. Some partitions are shorter than a lease of four seconds, most are longer.
+  /// In milliseconds. Some partitions are shorter than a lease, most are longer.
   private static let partitionLengths: ClosedRange<Int64> = 2_000...15_000
   /// Time until a killed branch is opened again, and for which a coordinator is stopped, in milliseconds.
   private static let closedLengths: ClosedRange<Int64> = 500...8_000

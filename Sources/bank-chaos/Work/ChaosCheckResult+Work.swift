@@ -1,5 +1,5 @@
 // Comparison for commands and workers: their own records against the clients' tickets and the receipts.
-// Invariant: every deviation in the work for a ticket is reported with the ticket. Reports of the bank about a process
+// Invariant: a deviation in the work for a ticket is reported with the ticket. Reports of the bank about a process
 // are not trusted.
 import BankModel
 import Wire
@@ -26,7 +26,7 @@ enum WorkDeviation: Sendable, Equatable {
   case notCancelled
   /// No client has requested the ticket.
   case notRequested
-  /// A process ran for more than a second after the receipt.
+  /// A process ran for too long after the receipt.
   case outlived(pid: Int32)
 }
 
@@ -38,7 +38,7 @@ extension ChaosCheckResult {
     var cancelsAsked: Set<ChaosTicket> = []
     var cancelsConfirmed: Set<ChaosTicket> = []
     var leaked: [ChaosLeakDetector.LeakedProcess] = []
-    /// Processes that still ran a second after the bank has closed.
+    /// Processes that still ran some time after the bank has closed.
     var leftoverProcesses: [KeyedProcess] = []
     /// Maximum number of stored bytes of a result, by service.
     var storedBytes: [ServiceName: Int] = [ChaosServices.command: ChaosServices.commandResult]

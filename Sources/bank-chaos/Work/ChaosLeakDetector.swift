@@ -1,5 +1,5 @@
-// Search for processes that serve customers, by the key in their environment or their arguments. A second after a
-// customer's receipt none of its processes may be left, and a second after the bank has closed none at all.
+// Search for processes that serve customers, by the key in their environment or their arguments. Soon after a
+// customer's receipt none of its processes may be left, and soon after the bank has closed none at all.
 // Invariant: no process of another bank is reported. Times are measured from the moment at which this process observes
 // an event, which is later than the event.
 // Errors: a process that disappears during the search has exited.
@@ -41,7 +41,7 @@ struct KeyedProcess: Sendable, Equatable {
 }
 
 final class ChaosLeakDetector {
-  /// A process that still ran more than a second after its customer's receipt.
+  /// A process that ran for too long after its customer's receipt.
   struct LeakedProcess: Sendable, Equatable {
     var ticket: ChaosTicket
     var pid: pid_t
@@ -65,7 +65,7 @@ final class ChaosLeakDetector {
     if finishedAt[ticket] == nil { finishedAt[ticket] = now }
   }
 
-  /// Searches, ten times a second, for processes that still run after the receipt of their customer.
+  /// Searches, at intervals, for processes that still run after the receipt of their customer.
   func runIteration(_ now: MonotonicTime) {
     guard now >= nextAt else { return }
     nextAt = now + Self.pause
@@ -84,8 +84,8 @@ final class ChaosLeakDetector {
     }
   }
 
-  /// Waits for up to a second after the close of the bank until no process serves a customer, and returns those that
-  /// still do.
+  /// Waits for a limited time after the close of the bank until no process serves a customer, and returns those
+  /// that still do.
   func leftoverProcesses(since closed: MonotonicTime) -> [KeyedProcess] {
     while true {
       let leftoverProcesses = Self.findKeyedProcesses(mark)

@@ -8,7 +8,7 @@ import Posix
 import Time
 
 final class ChaosServices {
-  /// Names of the three services.
+  /// Names of the services.
   static let command = name("command")
   static let worker = name("worker")
   static let outside = name("outside")
@@ -91,7 +91,7 @@ final class ChaosServices {
       ], environment: Environment.all())
   }
 
-  /// Restarts missing outside workers for a last 200 ms. Call after the last kill.
+  /// Restarts missing outside workers for a short time. Call after the last kill.
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {

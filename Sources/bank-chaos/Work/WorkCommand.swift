@@ -65,8 +65,8 @@ struct WorkCommand {
     }
   }
 
-  /// Runs a descendant that outlives its command. The last of its generations ignores SIGTERM, and exits by itself only
-  /// after ten minutes.
+  /// Runs a descendant that outlives its command. The last of its generations ignores SIGTERM, and exits by itself
+  /// only after `maxRunTime`.
   ///
   /// - Parameters:
   ///   - generations: number of intermediate processes that exit, before the last one stays.

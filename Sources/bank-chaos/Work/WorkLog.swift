@@ -1,7 +1,7 @@
 // Records that commands and workers of a chaos run write into a file unknown to the bank. There is a line at the start
 // of each attempt and at the end of each that has done its work. If another attempt for the same key was still running,
 // there is one line about that instead.
-// Invariant: a line is a single append, so a kill never leaves half of one. The lock of a command's key is held while
+// Invariant: a line is a single append, so a kill leaves no half of one. The lock of a command's key is held while
 // any process of the attempt runs, because the processes inherit it.
 // Errors: a process that cannot write a line does not report success.
 import BankModel

@@ -1,5 +1,5 @@
-// Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside worker, so
-// that nothing has to be installed. Users never type them, and no help lists them.
+// Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside
+// worker, so that nothing has to be installed.
 // Errors: an exit code. The process that started this one decides what the code means for the customer.
 import Glibc
 import Posix

@@ -85,10 +85,8 @@ final class WorkProgram {
     }
   }
 
-  /// Sends a message to the bank.
   private func sendMessage(_ message: TellerMessage) throws(End) { try send(codec.bytes(of: message)) }
 
-  /// Sends encoded messages to the bank.
   private func send(_ bytes: [UInt8]) throws(End) {
     do throws(SystemError) { try socket.writeAll(bytes) } catch { throw .closed }
   }

@@ -1,5 +1,5 @@
-// Behaviour of commands and workers in a chaos run, and the result of their work. Both depend only on the
-// payload and the attempt, so that every result is known in advance.
+// Behaviour of commands and workers in a chaos run, and the result of their work. Both depend only on the payload
+// and the attempt, so that the results are known in advance.
 // Invariant: from the third attempt on the work ends well and violates no protocol, so no customer becomes a dead
 // letter by bad behaviour alone.
 import BankModel
