@@ -10,7 +10,7 @@ import BankModel
 /// libpq reads passwords from `~/.pgpass` or a service file (`postgres:///?service=NAME`). Source:
 /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
-  /// Reason for refusing an address. The address itself is never shown, because a mistyped one may contain
+  /// Reason for refusing an address. The address itself is not shown, because a mistyped one may contain
   /// a password.
   public enum Fault: Error, Sendable, Hashable, CaseIterable {
     /// Text that does not start with `postgres://` or `postgresql://`, is too long, or contains an invalid

@@ -1,4 +1,4 @@
-// Findings of an audit, and two checks that all stores share: each ticket is stored exactly once, and the
+// Findings of an audit, and two checks that the stores share: each ticket is stored exactly once, and the
 // transfer of a receipt matches its service, outcome and account.
 // Invariant: memory does not grow with the queue. Findings above a limit are only counted.
 

@@ -26,7 +26,7 @@ public class DatabaseStore {
   ///
   /// - Parameters:
   ///   - volume: file system that contains the path.
-  ///   - onProgress: called every few milliseconds during a long operation, from within the call of the store.
+  ///   - onProgress: called repeatedly during a long operation, from within the call of the store.
   ///     It must not call the store.
   /// - Throws: `.inUse` while another process has the database open; `.newerSchema`; `.damaged` if the file is
   ///   foreign, incomplete or damaged; `.diskFull`; `.failed` with the system's reason. A foreign or newer file

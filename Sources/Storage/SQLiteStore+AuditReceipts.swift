@@ -75,7 +75,7 @@ extension SQLiteStore {
           days.first { $0.dayCounters.day == entry.day }?.dayCounters.issued ?? 0))
   }
 
-  /// Checks the tickets of every day. Each must be stored once, as a receipt or in the queue, and the customers
+  /// Checks the tickets of the days. Each must be stored once, as a receipt or in the queue, and the customers
   /// of a line must have been started in order.
   func auditTickets(_ days: [DayRow], _ report: inout AuditRecord) throws(StoreError) {
     let starts = try database.withStatement(

@@ -1,9 +1,8 @@
 // Space that the accepted customers need, and refusals when there is not enough. `ReservedSpace` reserves and
 // releases the space.
 // Invariant: with a reserve, a customer is accepted only if its receipt can be written even if the disk becomes
-// full a moment later. While a part of the reserve is released or missing the store is short: new customers are
-// refused, and the accepted ones are finished. If no reserve is possible, the store is never short, and a full
-// disk is handled when it occurs.
+// full a moment later. While a part of the reserve is released or missing, new customers are refused. If no
+// reserve is possible, a full disk is handled when it occurs.
 
 import BankModel
 import QueueCore

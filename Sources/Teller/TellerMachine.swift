@@ -14,11 +14,7 @@ import Wire
 /// |---|---|---|
 /// | new | | sends hello |
 /// | greeting | welcome | opens its log, sends ready |
-///
-/// idle
-/// assign
-/// starts to serve
-///
+/// | idle | assign | starts to serve |
 /// | serving | assign | queues the customer after the earlier ones |
 /// | providing | what the customer needs | starts the work |
 /// | providing | it is missing, or its availability is unknown | reports that instead of done |

@@ -57,7 +57,7 @@ extension MachineDriver where Machine: VendingServiceMachine, Persistence == Ven
     } ?? []
   }
 
-  /// Checks all invariants. Nothing may be staged. Nil if the disk has failed.
+  /// Checks the invariants. Nothing may be staged. Nil if the disk has failed.
   func audit() -> VendingResult? {
     read(orRefuse: { .failure(VendingFailure(.diskFull, messageDetail: $0)) }) {
       persistence throws(StoreError) in

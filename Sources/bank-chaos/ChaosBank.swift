@@ -37,7 +37,7 @@ final class ChaosBank {
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
-    // Processes that this process starts later inherit the variable.
+    // The bank inherits the variable.
     setenv(Self.variable, mark, 1)
   }
 
