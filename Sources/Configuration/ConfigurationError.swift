@@ -12,9 +12,9 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notFound
     /// The file cannot be read; the text contains the failed call and its error.
     case unreadable(String)
-    /// Not a regular file but a device or a pipe, whose reading could block.
+    /// Not a regular file, such as a pipe, whose reading could block.
     case notAFile
-    /// Longer than 1 MiB.
+    /// Too long.
     case tooLong
     /// Invalid JSON.
     case syntax(JSONFault.Reason)

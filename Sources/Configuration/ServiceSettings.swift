@@ -97,7 +97,7 @@ public struct ServiceSettings: Sendable, Equatable {
 
 /// Kinds of work of a service. The raw value is the member that selects the kind.
 public enum ServiceKind: String, Sendable, CaseIterable {
-  /// Simulated: a teller sleeps.
+  /// Simulated work.
   case work
   /// Command that is run for each customer.
   case run

@@ -11,7 +11,6 @@ struct CustomerAttempts: Equatable {
   let ended: Int32
   /// Attempts that count against `max_attempts`, including a running one.
   let startedAttempts: Int16
-  /// True if an attempt is running.
   let isAttemptRunning: Bool
 
   /// SQL expression for ``ended``.

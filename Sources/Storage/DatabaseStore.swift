@@ -67,7 +67,6 @@ public class DatabaseStore {
 
   /// Error that reports damage of this database.
   final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: database.path, detail: detail) }
-  /// Space that this store reserves for a full disk.
   final var reservedSpace: ReservedSpace { transactions.reservedSpace }
   /// Number of bytes that are reserved now.
   public final var reservedBytes: Int64 { reservedSpace.bytes }

@@ -9,10 +9,8 @@ import Glibc
 
 /// Temporary directory for the copy of one database.
 final class InspectionCopyDirectory {
-  /// Reason why no directory could be made.
   struct CopyError: Error { let text: String }
 
-  /// Start of the names of all such directories.
   private static let prefix = "bank-copy-"
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]

@@ -82,7 +82,6 @@ public class MemoryEntryStore<Contents> {
     keep()
   }
 
-  /// Makes the present content the committed one.
   final func keep() {
     committed = contents
     hasStagedChanges = false
@@ -96,6 +95,5 @@ public class MemoryEntryStore<Contents> {
 
   /// Throws the error that has ended the use of the store, if there is one.
   final func requireHealth() throws(StoreError) { if let end { throw end } }
-  /// Error that reports a violated constraint.
   final func damage(_ detail: MessageDetail) -> StoreError { .damaged(path: "memory", detail: detail) }
 }

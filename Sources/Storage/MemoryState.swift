@@ -7,7 +7,6 @@ import BankModel
 import QueueCore
 import Time
 
-/// Content of an in-memory queue.
 struct MemoryState {
   /// Sorted keys, as ``CustomerPosition`` packs them.
   private(set) var positions: [Int64] = []
@@ -23,7 +22,6 @@ struct MemoryState {
   /// Requests by the bytes of their keys, as in the database: two encodings of one character are different
   /// keys.
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
-  /// Payloads by ticket number.
   private(set) var payloads: [TicketNumber: [UInt8]] = [:]
   /// Due times of tickets that were ordered for later.
   private(set) var later: [TicketOfDay: WallTime] = [:]
@@ -269,7 +267,6 @@ struct MemoryState {
     return low
   }
 
-  /// Error that reports a violated constraint.
   private func damage(_ detail: MessageDetail) -> StoreError {
     .damaged(path: MemoryStore.path, detail: detail)
   }

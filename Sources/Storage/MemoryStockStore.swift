@@ -29,7 +29,6 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
       items: stocks, sequence: Int64(contents.changes.count), ledger: contents.ledger ?? ledger)
   }
 
-  /// Lots of every item.
   private var stocks: [ItemStock] {
     contents.items.map { ItemStock(item: $0, lots: contents.shelves[$0] ?? []) }
   }

@@ -61,7 +61,6 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     contents.purchases[place].state = purchase.state
   }
 
-  /// Adds a row to the ledger.
   private func write(_ change: MoneyChange) throws(StoreError) {
     let isNew = !contents.changes.contains { $0.request == change.request }
     guard isNew, change.sequence == Int64(contents.changes.count + 1) else {
@@ -83,7 +82,6 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     return purchase(id).map { .purchase($0) }
   }
 
-  /// The purchase with this request id; nil if there is none.
   private func purchase(_ id: OrderID) -> StoredPurchase? { contents.purchases.first { $0.request == id } }
 
   /// Completed purchases after a sequence number, in commit order.

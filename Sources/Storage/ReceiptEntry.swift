@@ -30,7 +30,6 @@ struct ReceiptEntry: Equatable {
 }
 
 extension ReceiptEntry {
-  /// Makes the entry of a receipt with this sequence number.
   init(_ receipt: Receipt, sequence: Int64) {
     let transfer = receipt.transfer
     self.init(
@@ -173,7 +172,6 @@ private struct ReverseDecimalWriter {
     put(UInt8(ascii: ","))
   }
 
-  /// Writes one byte before the bytes so far.
   private mutating func put(_ byte: UInt8) {
     start -= 1
     room[start] = byte

@@ -39,7 +39,6 @@ struct ReceiptPage {
   /// Completes the text with the final bracket.
   mutating func close() { text.append(UInt8(ascii: "]")) }
 
-  /// Empties the page.
   mutating func forget() {
     count = 0
     text.removeAll(keepingCapacity: true)
@@ -59,7 +58,6 @@ struct TicketBlock {
 
   private(set) var text: [UInt8]
 
-  /// Makes a block without receipts.
   init() { text = Array(repeating: UInt8(ascii: "0"), count: Int(Self.tickets) * Self.digits) }
 
   /// Makes a block from stored text, or nil if its length is wrong. The digits are checked when a number is
@@ -71,7 +69,6 @@ struct TicketBlock {
 
   /// Key of the block that contains a ticket: the day, and the ticket without its last six bits.
   static func key(_ day: BusinessDay, _ ticket: TicketNumber) -> Int64 { day << 34 | ticket >> 6 }
-  /// Keys of all blocks of a day.
   static func keys(of day: BusinessDay) -> ClosedRange<Int64> { day << 34...(day << 34 | (1 << 34 - 1)) }
 
   /// Lowest ticket of the block with this key.
@@ -88,7 +85,6 @@ struct TicketBlock {
     return number
   }
 
-  /// Stores the sequence number of a ticket's receipt.
   mutating func put(_ sequence: Int64, for ticket: TicketNumber) {
     precondition(1...Self.highest ~= sequence, "A receipt's number is out of range.")
     let digits = place(of: ticket)

@@ -8,7 +8,6 @@ import CSQLite
 import Glibc
 import QueueCore
 
-/// Reserve of disk space of one database.
 final class ReservedSpace {
   /// Size of a frame of the WAL: a page with its header.
   static let frame: Int64 = 4_096 + 24
@@ -55,9 +54,7 @@ final class ReservedSpace {
     if !holdBack(need) { reportLowSpace() }
   }
 
-  /// True if the database has a reserve.
   var isEnabled: Bool { reserve != nil }
-  /// Number of reserved bytes.
   var bytes: Int64 { reserve?.size ?? 0 }
   /// Free bytes of the disk; nil without a reserve, or if the file system does not report them.
   var free: Int64? { reserve?.room?.free }
@@ -85,7 +82,7 @@ final class ReservedSpace {
     isLowOnSpace = !holdBack(need)
   }
 
-  /// Releases reserved space if more than twice the need is reserved.
+  /// Releases reserved space if much more than the need is reserved.
   func shrink(for need: Int64 = 0) {
     guard let reserve, !isLowOnSpace else { return }
     let needed = whole(need)
@@ -94,7 +91,6 @@ final class ReservedSpace {
     slack = reserve.size - needed
   }
 
-  /// Records that the database is short of space.
   func reportLowSpace() {
     if !isLowOnSpace { database.growInSteps(of: step) }
     isLowOnSpace = true
@@ -125,7 +121,6 @@ final class ReservedSpace {
     return true
   }
 
-  /// Records that a commit succeeded.
   func committed() { fullCommits = 0 }
 
   /// Checkpoints the WAL, with space from the reserve if needed. Afterwards SQLite overwrites the WAL from its

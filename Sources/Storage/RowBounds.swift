@@ -15,7 +15,6 @@ struct RowBounds {
   /// True if any key of the range is in the bounds.
   func mayHaveAny(in numbers: ClosedRange<Int64>) -> Bool { bounds?.overlaps(numbers) ?? false }
 
-  /// Extends the bounds to include these keys.
   mutating func add(_ numbers: ClosedRange<Int64>) {
     let bounds = bounds ?? numbers
     self.bounds =

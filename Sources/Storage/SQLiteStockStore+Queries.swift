@@ -73,7 +73,6 @@ extension SQLiteStockStore {
       })
   }
 
-  /// Makes a change from a row of the ledger.
   private func change(_ row: Statement) throws(StoreError) -> StockChange {
     guard let item = item(row.integer(1)),
       let kind = UInt8(exactly: row.integer(2)).flatMap(StockChange.Kind.init(rawValue:))
@@ -94,7 +93,6 @@ extension SQLiteStockStore {
     expires == -1 ? nil : LotDates(made: made, expires: expires)
   }
 
-  /// Reads the lots of the items.
   func readShelves() throws(StoreError) -> [ItemStock] {
     var shelves = items.map { ItemStock(item: $0, lots: []) }
     _ = try statements.lots.all { row throws(StoreError) in

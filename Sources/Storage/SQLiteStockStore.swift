@@ -39,7 +39,6 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     return StoredStock(items: try readShelves(), sequence: sequence, ledger: known ?? ledger)
   }
 
-  /// Reads the names of the items.
   private func readItems() throws(StoreError) {
     (items, numbers) = ([], [:])
     _ = try statements.items.all { row throws(StoreError) in
@@ -143,7 +142,6 @@ extension StoredOrder.Outcome {
   }
 }
 
-/// Prepared statements of the stock.
 struct StockStatements {
   let insertItem, putLot, deleteLot, insertChange: Statement
   let insertOrder, insertShortage, markReturned: Statement

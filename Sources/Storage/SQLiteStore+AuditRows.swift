@@ -47,7 +47,6 @@ extension SQLiteStore {
     report.note(MessageDetail(.attemptsUnrecorded, ticket, day, counted))
   }
 
-  /// True if an attempt of the ticket is recorded.
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
     statements.attempts.bindAll(day, ticket)
     defer { statements.attempts.reset() }

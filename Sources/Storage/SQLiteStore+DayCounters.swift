@@ -85,7 +85,6 @@ extension SQLiteStore {
   /// prefix.
   static let receiptsBefore = "receipts before "
 
-  /// Reads the lines with their numbers.
   static func readLines(
     _ database: Database, _ services: ServiceDirectory
   ) throws(StoreError) -> LineNumbers {
@@ -104,7 +103,6 @@ extension SQLiteStore {
     return lines
   }
 
-  /// Reads the services with their numbers.
   static func readServices(_ database: Database) throws(StoreError) -> ServiceDirectory {
     var names: [ServiceName] = []
     try database.withStatement(

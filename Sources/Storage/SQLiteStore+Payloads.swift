@@ -70,7 +70,6 @@ extension SQLiteStore {
   /// Maximum number of payload bytes in a piece.
   private static let payloadPiece: Int64 = 8 << 20
 
-  /// Reads the range of tickets with payloads.
   static func readPayloads(_ database: Database) throws(StoreError) -> RowBounds {
     let purpose: StaticString = "looking for payloads"
     return RowBounds(

@@ -194,7 +194,6 @@ extension SQLiteStore {
     return attempts
   }
 
-  /// Marks the attempts after which the customer became a dead letter.
   private func markDeadLetters(
     in attempts: inout [Attempt], of ticket: TicketNumber, _ day: BusinessDay
   ) throws(StoreError) {

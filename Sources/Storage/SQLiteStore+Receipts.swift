@@ -245,7 +245,6 @@ extension SQLiteStore {
     return rule
   }
 
-  /// Missing items of a ticket.
   private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
     statements.shortages.bindAll(day, ticket)
     return try statements.shortages.all {
@@ -269,7 +268,6 @@ extension SQLiteStore {
 
 /// Cache of the pages that were read last.
 struct PageCache {
-  /// Maximum number of pages in the cache.
   private static let maxEntries = 32
   /// Entries of each page.
   private var pages: [[ReceiptEntry]] = []

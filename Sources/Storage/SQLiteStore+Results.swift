@@ -101,7 +101,6 @@ extension SQLiteStore {
       duration: TimeSpan(nanoseconds: row.integer(3)), output: output, errors: errors)
   }
 
-  /// Reads the range of receipts with results.
   static func readResults(_ database: Database) throws(StoreError) -> RowBounds {
     let purpose: StaticString = "looking for results"
     return RowBounds(

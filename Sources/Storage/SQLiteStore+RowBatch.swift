@@ -55,7 +55,6 @@ struct RowBatch {
 
   var isEmpty: Bool { !hasCustomers && deletions.isEmpty && receiptTickets.isEmpty }
 
-  /// Drops all gathered rows.
   mutating func forget() {
     // A rollback may have removed the numbers of the lines.
     newcomers.removeAll()
@@ -119,7 +118,6 @@ extension SQLiteStore {
     for (number, line) in lines.all where number >= LineNumbers.firstAssignable { try insert(line, number) }
   }
 
-  /// Numbers of the lines with customers.
   private func usedLines() throws(StoreError) -> Set<Int64> {
     var used: Set<Int64> = []
     for state in CustomerPosition.storedStates {
@@ -139,14 +137,12 @@ extension SQLiteStore {
     batch.newcomers.removeAll()
   }
 
-  /// Writes all gathered rows.
   func writeBatch() throws(StoreError) {
     try writeCustomers()
     try writeDeletions()
     try writeReceipts()
   }
 
-  /// Writes the gathered rows of new customers.
   func writeCustomers() throws(StoreError) {
     guard batch.hasCustomers else { return }
     for place in batch.newcomers.indices where !batch.newcomers[place].customers.isEmpty {
@@ -168,7 +164,6 @@ extension SQLiteStore {
     batch.newcomers[place].customers.removeAll(keepingCapacity: true)
   }
 
-  /// Gathers the deletion of a customer's row.
   func batchDeletion(of position: CustomerPosition) throws(StoreError) {
     batch.deletions.append(position)
     if batch.deletions.count == RowBatch.maxEntries { try writeDeletions() }

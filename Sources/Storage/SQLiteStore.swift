@@ -26,7 +26,6 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   private var committedSequence: Int64
   /// True if the size of the WAL was not checked since the last commit or the end of a freeze.
   private var needsCheckpoint = false
-  /// Rows that are gathered and not written yet.
   var batch = RowBatch()
   /// Numbers of receipts of the saved day in the open transaction.
   var staged = StagedReceipts()
@@ -42,7 +41,6 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// is their number in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
-  /// State of the customers whose numbers are not issued yet.
   var unissued = UnissuedCustomers()
   /// The services to which this store has assigned a number.
   public internal(set) var services: ServiceDirectory

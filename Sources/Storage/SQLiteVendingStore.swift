@@ -61,7 +61,6 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     if let change = entry.change { try write(change) }
   }
 
-  /// Adds a row to the ledger.
   private func write(_ change: MoneyChange) throws(StoreError) {
     let row = statements.insertChange
     row.bindAll(change.sequence, Int64(change.kind.rawValue), change.amount, change.balance)
@@ -91,7 +90,6 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
   }
 }
 
-/// Prepared statements of the vending machine.
 struct VendingStatements {
   let insertChange, insertPurchase, endPurchase: Statement
   let changeOfRequest, purchaseOfRequest: Statement

@@ -10,7 +10,6 @@ struct Schema: Sendable {
   /// One script per version. The first creates version 1, and the n-th upgrades version n − 1 to n.
   var migrations: [String]
 
-  /// Number of the current version.
   var version: Int64 { Int64(migrations.count) }
 
   /// The bank's database. Its tables:

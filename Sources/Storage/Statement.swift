@@ -34,7 +34,6 @@ struct Statement {
   func bind(_ index: Int32, _ value: Int32) { bind(index, Int64(value)) }
   func bind(_ index: Int32, _ value: UInt8) { bind(index, Int64(value)) }
 
-  /// Binds an integer, or null for nil.
   func bind(_ index: Int32, optional value: Int64?) {
     if let value { return bind(index, value) }
     let code = sqlite3_bind_null(handle, index)
@@ -85,7 +84,6 @@ struct Statement {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }
 
-  /// Binds text, or null for nil.
   func bind(_ index: Int32, text: String?) throws(StoreError) {
     if let text { try bind(index, text: text) } else { bind(index, optional: nil) }
   }
@@ -139,7 +137,6 @@ struct Statement {
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   /// The integer in a column; nil for null.
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-  /// True if the column is null.
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// The text in a column; empty for null.
@@ -163,7 +160,6 @@ struct Statement {
     return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  /// Path of the database file.
   var path: String {
     guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
     return String(cString: name)

@@ -5,7 +5,6 @@ import BankModel
 import CSQLite
 import QueueCore
 
-/// Prepared statements of the queue.
 struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, deleteCustomers, updateCustomer, moveCustomer,
     deleteEveryone: Statement

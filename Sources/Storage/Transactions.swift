@@ -18,7 +18,6 @@ final class Transactions {
 
   let database: Database
   let reservedSpace: ReservedSpace
-  /// True if a transaction is open.
   private(set) var isOpen = false
   /// Number of frames in the WAL from which a checkpoint ends the freeze.
   private var frozenLimit: Int32 = 0
@@ -41,7 +40,6 @@ final class Transactions {
   /// Throws the error that has ended the use of the store, if there is one.
   func requireHealth() throws(StoreError) { if let end { throw end } }
 
-  /// Opens a transaction unless one is open.
   func beginIfNeeded() throws(StoreError) {
     if isOpen { return }
     try begin.run()
@@ -58,7 +56,6 @@ final class Transactions {
     isOpen = false
   }
 
-  /// Drops the changes of the open transaction.
   func rollBack() {
     if database.isInTransaction && end == nil {
       // An error here means that SQLite has already rolled back, or will roll back at the next start.

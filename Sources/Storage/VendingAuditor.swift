@@ -49,7 +49,6 @@ struct VendingAuditor {
     }
   }
 
-  /// Checks the next purchase.
   mutating func visit(_ purchase: StoredPurchase) {
     if purchase.number != lastPurchase + 1 {
       findings.note(MessageDetail(.purchaseMissing, lastPurchase + 1, purchase.number))

@@ -32,7 +32,7 @@ public enum ProvisionResult: Sendable, Equatable {
   case missing([Shortage])
   /// Unavailable for now, for a reason that the customer did not cause, such as a full disk.
   case later(String)
-  /// The availability could not be determined, for this reason.
+  /// The request failed, for this reason.
   case unknown(String)
   /// The whole work is done, with this result.
   case worked(WorkResult)

@@ -7,7 +7,6 @@ import Posix
 import Time
 import Wire
 
-/// Writes the log of one teller.
 struct TellerLog {
   private let file: LogFile
   private let settings: TellerSettings

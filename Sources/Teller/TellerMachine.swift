@@ -201,7 +201,6 @@ extension TellerMachine {
     state = .serving(settings, service)
   }
 
-  /// Reports that a customer's work is done.
   private mutating func complete(
     _ assignment: Assignment, took: TimeSpan, _ settings: TellerSettings, _ now: MonotonicTime,
     _ actions: inout Actions

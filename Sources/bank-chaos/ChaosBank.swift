@@ -152,7 +152,6 @@ final class ChaosBank {
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
-  /// True if a process of this kind is stopped.
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
   /// Opens the pidfd of a process; nil if it has exited.

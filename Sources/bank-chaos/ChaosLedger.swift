@@ -17,7 +17,6 @@ struct ChaosOrder: Sendable, Equatable {
   /// Payload of a customer of a command or a worker, possibly empty; nil for any other service.
   var payloadSent: [UInt8]?
 
-  /// True if the order moves money.
   private var movesMoney: Bool { amount > 0 }
 
   /// The request as it is sent; equal for each repetition.
@@ -75,6 +74,5 @@ struct ChaosLedger: Sendable {
     acknowledged += promise.count
   }
 
-  /// Orders without an answer.
   var unanswered: [ChaosOrder] { orders.filter { acknowledgements[$0.key] == nil } }
 }

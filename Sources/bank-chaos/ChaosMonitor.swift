@@ -19,7 +19,6 @@ final class ChaosMonitor {
   private(set) var reserveTimes: [TimeSpan] = []
   /// Times from the coordinator's kill until a customer was started again.
   private(set) var recoverTimes: [TimeSpan] = []
-  /// Number of reported completions.
   private(set) var completions: Int64 = 0
   /// Pid of the latest coordinator that has reported an open bank with all processes ready, except those of the run's
   /// own services.

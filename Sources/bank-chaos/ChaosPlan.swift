@@ -11,7 +11,6 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   case runner, command, descendant
   /// Long-running programs: workers at windows, and outside workers.
   case worker, outside
-  /// The server of the web page.
   case web
 
   /// The kinds of processes of the demo branch.
@@ -26,7 +25,6 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// True if a run measures when the page is right again after a kill of this process.
   var isOnThePage: Bool { [.teller, .coordinator, .stock, .vending, .web].contains(self) }
 
-  /// Relative frequency of this target.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
@@ -91,7 +89,6 @@ struct ChaosPlan: Sendable {
     cuts = SeededGenerator(seed: chance.next())
   }
 
-  /// Draws the next kill.
   mutating func nextKill() -> Kill {
     let after = Self.pause(rules.every, &kills)
     var place = kills.draw(1...rules.targets.reduce(0) { $0 + $1.weight })
@@ -126,7 +123,6 @@ struct ChaosPlan: Sendable {
       after: after, target: target, pick: stops.next(), length: .milliseconds(stops.draw(Self.stopLength)))
   }
 
-  /// Draws the next cut.
   mutating func nextCut() -> Cut {
     let after = Self.pause(rules.every * 2, &cuts)
     return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)

@@ -244,7 +244,6 @@ enum ChaosProgram {
     }
   }
 
-  /// Parses the list of `--targets`.
   static func targets(_ list: String, _ messages: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -343,7 +342,6 @@ struct ChaosShutdown {
     _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }
 
-  /// The receipts whose sequence numbers are higher than the given one.
   func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
     var receipts: [ReceiptReport] = []
     try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in
@@ -374,7 +372,6 @@ struct ChaosShutdown {
     }
   }
 
-  /// The problems that an audit finds.
   func audit() throws(CommandError) -> [MessageDetail] {
     var problems: [MessageDetail] = []
     try CoordinatorClient.withReadableBank(session) { coordinator throws(CommandError) in

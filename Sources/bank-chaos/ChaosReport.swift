@@ -56,7 +56,6 @@ struct ChaosReport: Sendable {
   /// Maximum number of violations in the report; the counts include all of them.
   private static let maxListed = 50
 
-  /// The report as JSON.
   func document(_ catalog: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])

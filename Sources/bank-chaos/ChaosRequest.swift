@@ -47,6 +47,5 @@ final class ChaosRequest {
     }
   }
 
-  /// Discards what was read.
   func forget() { text = "" }
 }

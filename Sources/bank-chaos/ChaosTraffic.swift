@@ -41,7 +41,6 @@ final class ChaosTraffic {
   private(set) var ledger = ChaosLedger()
   /// Permanent refusals of orders.
   private(set) var refusals: [Failure] = []
-  /// Number of connections that were cut.
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
   /// Homes of the branches. Each order may go to a different branch, and so may its repetition.

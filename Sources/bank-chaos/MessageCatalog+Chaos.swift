@@ -186,7 +186,6 @@ extension MessageCatalog {
     }
   }
 
-  /// A ticket with its day.
   private func name(_ ticket: ChaosTicket) -> String {
     say("day \(ticket.day) ticket \(ticket.number)", "\(ticket.day)일차 \(ticket.number)번")
   }

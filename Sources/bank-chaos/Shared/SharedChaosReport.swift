@@ -24,7 +24,6 @@ struct SharedChaosReport: Sendable {
   /// Maximum number of violations in the report; the counts include all of them.
   private static let maxListed = 50
 
-  /// The report as JSON.
   func document(_ catalog: MessageCatalog) -> JSONValue {
     let faults = SharedFault.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(counts[$1, default: 0])])

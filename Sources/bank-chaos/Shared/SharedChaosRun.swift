@@ -36,7 +36,6 @@ final class SharedChaosRun {
   private var plan: SharedPlan
   /// The next fault, and the time when it is injected.
   private var step: (plan: SharedPlan.Step, at: MonotonicTime)
-  /// The running measurements.
   private var waiting: [RecoveryMeasurement] = []
   /// Number of received SIGINT and SIGTERM.
   private var interruptions = 0

@@ -22,7 +22,6 @@ enum SharedFault: String, CaseIterable, Sendable {
   /// True if the fault hits the server's own processes or network, which only a scratch server allows.
   var needsScratch: Bool { [.backend, .stop, .server, .partition].contains(self) }
 
-  /// Relative frequency of this fault.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 6
@@ -70,7 +69,6 @@ struct SharedPlan: Sendable {
     chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
   }
 
-  /// Draws the next fault.
   mutating func next() -> Step {
     let after = every * chance.draw(0...2_000) / 1_000
     var place = chance.draw(1...faults.reduce(0) { $0 + $1.weight })

@@ -142,7 +142,6 @@ extension ChaosCheckResult {
     }
   }
 
-  /// Counts and records a deviation.
   private mutating func reportDeviation(_ ticket: ChaosTicket, _ deviation: WorkDeviation) {
     workDeviations += 1
     violations.append(.work(ticket, deviation))

@@ -48,7 +48,6 @@ final class ChaosLeakDetector {
   }
 
   private(set) var leaked: [LeakedProcess] = []
-  /// Number of searches.
   private(set) var checkCount: Int64 = 0
   private let mark: String
   /// Time when this process learned of each customer's receipt.

@@ -100,7 +100,6 @@ final class ChaosServices {
     }
   }
 
-  /// Ends the outside workers.
   func end() {
     for child in outsideWorkers { child?.end() }
     outsideWorkers = outsideWorkers.map { _ in nil }

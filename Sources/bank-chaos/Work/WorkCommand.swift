@@ -9,7 +9,7 @@ import Posix
 struct WorkCommand {
   let mark: String
   let workLog: WorkLog
-  /// Longer than any run waits for a command, in milliseconds.
+  /// Longer than a run waits for a command, in milliseconds.
   private static let maxRunTime: Int32 = 600_000
 
   /// Does the work for the customer in the environment. Returns the exit code.

@@ -22,7 +22,6 @@ struct WorkerCodec {
 
   // MARK: Sending
 
-  /// Encodes a message.
   func bytes(of message: TellerMessage) -> [UInt8] {
     switch encoding {
     case .lines: return Array("\(Self.line(message))\n".utf8)
@@ -108,7 +107,6 @@ struct WorkerCodec {
     }
     /// The text under a key of the message; nil if there is none.
     func text(_ key: String) -> String? { if case .string(let text) = values[key] { text } else { nil } }
-    /// The lease in the message.
     func lease() throws -> Lease {
       Lease(
         ticket: try number("ticket"), attempt: try number("attempt"), generation: try number("generation"))
