@@ -14,8 +14,8 @@ import Wire
 public final class TellerProcess {
   /// Limit in bytes of the output buffered for a coordinator that does not read.
   private static let backlogLimit = 1 << 20
-  /// Time a teller polls after a message before it sleeps: about as long as an idle coordinator takes to answer.
-  /// Tellers that sleep at once and have to be woken serve fewer customers a second.
+  /// Time a teller polls after a message before it sleeps. Tellers that sleep at once and have to be woken serve
+  /// fewer customers a second.
   private static let spinDuration = TimeSpan.microseconds(50)
   /// Added to ``spinDuration`` for each answer beyond the first in one batch.
   private static let spinPerAnswer = TimeSpan.microseconds(6)
