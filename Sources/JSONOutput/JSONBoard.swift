@@ -36,7 +36,7 @@ extension JSONValue {
     return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
   }
 
-  /// Customers served before the subscription: for each service, their numbers in consecutive intervals of time.
+  /// Numbers of customers served before the subscription, in consecutive intervals of time.
   private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
     [
       "since": .instant(history.since), "bucket_ms": .init(BoardHistory.part),
@@ -47,7 +47,6 @@ extension JSONValue {
     ]
   }
 
-  /// The counts of a bank or a branch.
   private static func counts(_ counts: BoardCounts) -> JSONValue {
     [
       "issued": .init(counts.issued), "waiting": .init(counts.waiting), "delayed": .init(counts.delayed),
@@ -56,7 +55,6 @@ extension JSONValue {
     ]
   }
 
-  /// Customers a second, averaged over one second, ten seconds and ten minutes.
   private static func rates(_ rates: BoardRates) -> JSONValue {
     [
       "served_1s": .rate(rates.servedSecond), "served_10s": .rate(rates.servedTenSeconds),
@@ -65,7 +63,6 @@ extension JSONValue {
     ]
   }
 
-  /// One service: its pause, its windows and its counts.
   private static func service(_ service: BoardService) -> JSONValue {
     [
       "name": .string(service.service.text), "paused": .bool(service.paused),
@@ -80,7 +77,6 @@ extension JSONValue {
     ]
   }
 
-  /// One customer that is being served.
   private static func serving(_ customer: BoardServing) -> JSONValue {
     let shape: JSONValue = [
       "ticket": .init(customer.ticket), "service": .string(customer.service.text),
@@ -90,7 +86,6 @@ extension JSONValue {
     return customer.progress.map { shape.adding(["progress": progress($0)]) } ?? shape
   }
 
-  /// One window with its process.
   private static func window(_ window: BoardWindow) -> JSONValue {
     [
       "window": .string(window.window), "service": .string(window.service.text), "pid": .init(window.pid),
@@ -102,7 +97,7 @@ extension JSONValue {
     ]
   }
 
-  /// One event; `last` equals `ticket` if the event is for a single ticket.
+  /// `last` equals `ticket` if the event is for a single ticket.
   private static func event(_ event: BoardEvent) -> JSONValue {
     [
       "sequence": .init(event.sequence), "time": .instant(event.time), "kind": .string(event.kind.name),

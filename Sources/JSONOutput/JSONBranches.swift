@@ -9,7 +9,6 @@ extension JSONValue {
     ["version": 1, "branches": .array(branches.map(branch))]
   }
 
-  /// One branch, as in `branches`, `status`, `stop` and `snapshot`.
   static func branch(_ branch: BranchReport) -> JSONValue {
     let shape: JSONValue = [
       "branch": .init(branch.number), "host": .string(branch.host), "epoch": .init(branch.epoch),
@@ -29,7 +28,7 @@ extension JSONValue {
 }
 
 extension StatusReport {
-  /// Numbers of the whole bank, over all its branches.
+  /// Numbers of the whole bank.
   package var wholeQueue: QueueReport { bank?.queue ?? queue }
   /// Services of the whole bank.
   package var wholeServices: [ServiceReport] { bank?.services ?? services }

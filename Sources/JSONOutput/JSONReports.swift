@@ -1,7 +1,6 @@
 // JSON of the reports that the commands print.
 // Invariant: fields are added and never changed, because scripts depend on them. Times are RFC 3339 in UTC with
-// milliseconds. A missing value is null, or its field is absent if the format defines the field only for certain
-// documents.
+// milliseconds. A missing value is null, or its field is absent.
 import BankModel
 import ByteText
 import Posix
@@ -13,10 +12,10 @@ extension JSONValue {
     milliseconds.map { .string(Timestamp.utc(milliseconds: $0)) } ?? .null
   }
 
-  /// JSON of `start`, `status` and all commands with the same answer.
+  /// JSON of `status` and of commands with the same answer.
   ///
-  /// With a shared database, `queue` and `services` are those of the whole bank, and `branch` contains
-  /// those of this branch.
+  /// With a shared database, `queue` and `services` are those of the whole bank, and `branch` contains those of this
+  /// branch.
   package static func status(_ report: StatusReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1,
@@ -34,7 +33,6 @@ extension JSONValue {
     return shape.adding(["branch": JSONValue.branch(branch).adding(own)])
   }
 
-  /// The day's counters, the wait of the oldest customer, and the due time of delayed ones.
   private static func queue(_ queue: QueueReport) -> JSONValue {
     let shape: JSONValue = [
       "issued": .init(queue.issued), "waiting": .init(queue.waiting), "delayed": .init(queue.delayed),
@@ -44,7 +42,6 @@ extension JSONValue {
     return queue.delayedUntil.map { shape.adding(["delayed_until": .instant($0)]) } ?? shape
   }
 
-  /// One service with its windows and counts.
   private static func service(_ service: ServiceReport) -> JSONValue {
     let shape: JSONValue = [
       "name": .string(service.service.text), "windows": .init(service.windows),
@@ -68,7 +65,7 @@ extension JSONValue {
     return worker.failure.map { shape.adding(["error": error($0)]) } ?? shape
   }
 
-  /// The failure that a service process has reported: code, file and detail.
+  /// The failure that a service process has reported.
   private static func error(_ failure: Failure) -> JSONValue {
     [
       "code": .string(failure.code.name), "file": .string(ByteText.shown(failure.subject)),
@@ -81,9 +78,7 @@ extension JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "spawn_error": .init(exit.trouble)]
   }
 
-  /// JSON of `enqueue`. `known` is true if no customer was added, because the key, or every key of a list,
-  /// already had its tickets. For a list, the number of customers that already had tickets, and these tickets,
-  /// are included.
+  /// JSON of `enqueue`. `known` is true if no customer was added, because the tickets had been issued before.
   package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
@@ -110,7 +105,7 @@ extension JSONValue {
       .adding(field(ofBranch: receipt.branch))
   }
 
-  /// Fields that only some customers have: the ordered item, as the payload, and missing ingredients.
+  /// The ordered item, as the payload, and missing ingredients.
   private static func itemFields(_ itemName: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
     if let itemName { shape = shape.adding(["payload": .string(itemName)]) }
@@ -126,8 +121,7 @@ extension JSONValue {
       })
   }
 
-  /// JSON line of `tickets`: position and expected wait while waiting, due time while delayed, window while served,
-  /// and for a dead letter its last attempt.
+  /// JSON line of `tickets`.
   package static func listed(_ ticket: TicketReport) -> JSONValue {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return row(ticket) }
     return row(ticket).adding(["last_attempt": attempt(last)])
@@ -145,7 +139,6 @@ extension JSONValue {
     return shape.adding(stateFields(ticket)).adding(itemFields(ticket.itemName, nil))
   }
 
-  /// Fields that depend on the state of a ticket.
   private static func stateFields(_ ticket: TicketReport) -> JSONValue {
     switch ticket.state {
     case .waiting: ["position": .init(ticket.position), "eta_ms": .init(ticket.etaMilliseconds)]
@@ -155,7 +148,7 @@ extension JSONValue {
     }
   }
 
-  /// JSON of `ticket`: state, attempts, and the fields of the receipt if there is one.
+  /// JSON of `ticket`.
   package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(row(ticket))
@@ -174,13 +167,12 @@ extension JSONValue {
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }
 
-  /// The progress that a worker has reported, in percent and with its text if there is one.
+  /// The progress that a worker has reported, in percent.
   package static func progress(_ progress: WorkProgress) -> JSONValue {
     let shape: JSONValue = ["percent": .init(progress.percent)]
     return progress.text.isEmpty ? shape : shape.adding(["text": .string(progress.text)])
   }
 
-  /// One attempt, with its end and its reason if there is one.
   private static func attempt(_ attempt: AttemptReport) -> JSONValue {
     let shape: JSONValue = [
       "window": attempt.window.isEmpty ? .null : .string(attempt.window),
@@ -192,8 +184,7 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// JSON of `stop`: the day, and the results of the drain. Among these are the customers `finished` since its start,
-  /// those `waiting` for the next start, and the number of windows whose processes were `killed`.
+  /// JSON of `stop`. `finished` counts the customers since the start of the drain.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
@@ -231,7 +222,6 @@ extension JSONValue {
     ]
   }
 
-  /// One account with its sums.
   private static func ledgerRow(_ row: LedgerRow) -> JSONValue {
     [
       "account": .string(row.account), "debit": .init(row.debit), "credit": .init(row.credit),

@@ -1,6 +1,5 @@
 // JSON of juices, stock and vending machine.
-// Invariant: see JSONReports. Amounts, including amounts of won, are whole numbers. An item has the name that
-// commands use.
+// Invariant: see JSONReports. Amounts are whole numbers; an amount of money is in won.
 import BankModel
 import Wire
 
@@ -28,12 +27,12 @@ extension JSONValue {
     ]
   }
 
-  /// JSON of `stock` and its changes: each item with its amount.
+  /// JSON of `stock`.
   package static func stock(_ picture: StockSnapshot) -> JSONValue {
     ["version": 1, "items": items(picture)]
   }
 
-  /// A snapshot in `stock watch`: the first line, and a later line if changes were missed.
+  /// JSON line of `stock watch` with a snapshot.
   package static func picture(_ picture: StockSnapshot) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
@@ -41,7 +40,7 @@ extension JSONValue {
     ]
   }
 
-  /// A change in `stock watch`: `sequence` increases by one, without a gap.
+  /// JSON line of `stock watch` with a change.
   package static func change(_ change: StockChange) -> JSONValue {
     [
       "event": "change", "sequence": .integer(change.sequence), "item": .string(change.item.name),
@@ -51,17 +50,16 @@ extension JSONValue {
     ]
   }
 
-  /// Each item with its amount.
   private static func items(_ picture: StockSnapshot) -> JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
 
-  /// JSON of `vending`: the balance and the products.
+  /// JSON of `vending`.
   package static func vending(_ picture: VendingSnapshot) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
-  /// The products without the balance, as the lists of `vending` print them.
+  /// JSON of the products without the balance.
   package static func products(_ picture: VendingSnapshot) -> JSONValue {
     ["version": 1, "products": list(picture)]
   }
@@ -78,7 +76,7 @@ extension JSONValue {
     ]
   }
 
-  /// One lot: its amount, its dates, and true if it has expired.
+  /// One lot of a drink.
   package static func lot(_ dates: LotDates?, _ quantity: Quantity, today: DayNumber) -> JSONValue {
     [
       "quantity": .integer(quantity), "made": .init(dates.map { CalendarDate($0.made).dashed }),
@@ -87,7 +85,6 @@ extension JSONValue {
     ]
   }
 
-  /// The products with prices and amounts, and with their lots if the snapshot contains them.
   private static func list(_ picture: VendingSnapshot) -> JSONValue {
     .array(
       picture.products.map { product in

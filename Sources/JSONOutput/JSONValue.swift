@@ -1,6 +1,5 @@
 // JSON writer for small documents; fields keep their order.
-// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact up to 128 bits; only rates
-// are clamped, see `rate(_:)`.
+// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Rates are clamped, see `rate(_:)`.
 
 import Arguments
 import ByteText
@@ -37,8 +36,8 @@ package enum JSONValue: Sendable, Equatable {
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ truth: Bool) { self = .bool(truth) }
 
-  /// The fields of a path. JSON is UTF-8: a byte that is not UTF-8 is written as `\xE9`, and the exact bytes
-  /// follow as base64 under `NAME_b64`.
+  /// The fields of a path. If it is not UTF-8, an invalid byte is written as in `\xE9`, and the exact bytes follow as
+  /// base64 under `NAME_b64`.
   package static func path(_ path: String?, named name: String) -> JSONValue {
     guard let path, ByteText.containsNonUTF8Bytes(path) else {
       return .object([Field(name: name, value: JSONValue(path))])
@@ -49,7 +48,7 @@ package enum JSONValue: Sendable, Equatable {
     ])
   }
 
-  /// Makes a number of customers a second. A negative rate becomes 0, and one that exceeds 32 bits the maximum.
+  /// Rate in customers a second. A negative rate becomes 0, and one that exceeds 32 bits the maximum.
   ///
   /// - Parameter thousandths: the rate in thousandths; nil if it is unknown.
   package static func rate(_ thousandths: (some BinaryInteger)?) -> JSONValue {
@@ -89,7 +88,6 @@ package enum JSONValue: Sendable, Equatable {
     }
   }
 
-  /// Appends elements between brackets, with commas.
   private static func append<Element>(
     _ elements: [Element], between brackets: (Unicode.Scalar, Unicode.Scalar), to bytes: inout [UInt8],
     _ each: (Element, inout [UInt8]) -> Void

@@ -1,11 +1,9 @@
-// Observation of a killed worker and its customer in the snapshots (`BoardFrame`), for the command, the dashboard and
-// the page.
-// Invariant: all times are from the coordinator's clock. The time until the customer was served again runs from the
-// exit to the next start. If the time of one of the two is unknown (at full speed, or without a subscription), the
-// result is an upper bound, and `isExact` is false.
+// Observation of a killed worker and its customer in the snapshots (`BoardFrame`).
+// Invariant: times are from the coordinator's clock. The time until the customer was served again runs from the exit to
+// the next start. If the time of one of the two is unknown, the result is an upper bound, and `isExact` is false.
 import Wire
 
-/// Observes a killed process in the snapshots: its exit, its successor, and when its customer is served again.
+/// Observes a killed process in the snapshots: its exit, its successor, and its customer.
 package struct KillTracker: Sendable, Equatable {
   /// What is known of the process and of its customer.
   package enum Stage: Sendable, Equatable {
@@ -36,19 +34,18 @@ package struct KillTracker: Sendable, Equatable {
   package let generation: Int64
   package let pid: Int32
   package private(set) var stage = Stage.ordered
-  /// Process id of the next process of the window, when it is ready.
+  /// Process id of a later process of the window that was ready.
   package private(set) var successor: Int32?
-  /// True if the window gets no successor: the coordinator gave the window up, or the frame does not contain the
-  /// window any more.
+  /// True if the coordinator gave the window up, or the last frame does not contain the window any more.
   private var hasNoSuccessor = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var lastObservation: Observation?
-  /// Number of the event of the exit, or of the last event seen before it. The next start has a higher number.
+  /// Events up to this number are not later than the exit.
   private var exitSequence: Int64 = 0
   /// True if the event of the exit was in a frame.
   private var isExitObserved = false
-  /// The generation of the coordinator and the business day at the last observation, or at the exit. After the exit the
-  /// generation is that of the newest frame. Another coordinator reuses event numbers, and another day ticket numbers.
+  /// Generation of the coordinator, and business day of the customer. A restarted coordinator reuses event numbers, and
+  /// another day ticket numbers.
   private var coordinator: Int64 = 0
   private var day: Int64 = 0
 
@@ -71,7 +68,7 @@ package struct KillTracker: Sendable, Equatable {
     }
   }
 
-  /// True if the result is known and the window has its successor, or will get none.
+  /// True if the window has a successor or will get none, and nothing more can become known of the customer.
   package var isSettled: Bool {
     guard successor != nil || hasNoSuccessor else { return false }
     return if case .died(nil, _) = stage { true } else { isOver }
@@ -95,7 +92,7 @@ package struct KillTracker: Sendable, Equatable {
   package mutating func handle(_ frame: BoardFrame) {
     if stage == .ordered { findExit(in: frame) }
     guard stage != .ordered else { return observe(in: frame) }
-    // A restarted coordinator counts events from 1, and all its events are later than the exit.
+    // A restarted coordinator counts events from 1, and its events are later than the exit.
     if frame.coordinator.generation != coordinator {
       (coordinator, exitSequence) = (frame.coordinator.generation, 0)
     }
@@ -109,7 +106,6 @@ package struct KillTracker: Sendable, Equatable {
     }
   }
 
-  /// Records time and customer of the process, if the frame shows it.
   private mutating func observe(in frame: BoardFrame) {
     guard let row = frame.windows.first(where: { $0.window == window && $0.pid == pid }) else { return }
     lastObservation = Observation(
@@ -117,8 +113,8 @@ package struct KillTracker: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// The row of the window if it has another process or waits for one. A restarted coordinator counts
-  /// generations from 1 again, so the process id is compared, too.
+  /// The row of the window if it has another process or waits for one. A restarted coordinator may reuse generations,
+  /// so the process id is compared, too.
   private func next(in frame: BoardFrame) -> BoardWindow? {
     frame.windows.first { $0.window == window && ($0.generation > generation || $0.pid != pid) }
   }
@@ -164,7 +160,7 @@ package struct KillTracker: Sendable, Equatable {
 
   /// Looks for the next start, or the end, of the customer whose process exited at `moment` or later.
   private mutating func findCustomer(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) {
-    /// Stage of the customer when a window serves it again: at `time`, or, if that is not exact, at the latest then.
+    /// Stage of the customer after a window serves it again: at `time`, or at the latest then if `isExact` is false.
     func servedAgain(_ window: String?, at time: Int64, isExact: Bool) -> Stage {
       .served(
         ticket: ticket, window: window ?? self.window, after: Self.span(from: moment, to: time),

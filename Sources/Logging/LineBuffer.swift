@@ -1,7 +1,7 @@
 // Splits a byte stream into lines within fixed memory.
-// Invariant: the buffer keeps at most 64 KiB of a line. It counts the bytes cut from a longer line and appends their
-// number to the line.
-// Errors: a failed read leaves the buffer unchanged.
+// Invariant: the buffer keeps at most `capacity` bytes of a line. It counts the bytes cut from a longer line and
+// appends their number to the line.
+// Errors: a failed read loses no stored bytes.
 import Glibc
 
 /// Bytes of one log that were read and not yet returned as lines.
@@ -48,7 +48,6 @@ final class LineBuffer {
     return line(endingAt: end)
   }
 
-  /// Forgets all bytes that were read, because their file was truncated and is read again.
   func discard() {
     overlongLine = nil
     empty()
@@ -71,7 +70,6 @@ final class LineBuffer {
     return count
   }
 
-  /// Marks the whole buffer as free.
   private func empty() { (start, end, searched) = (0, 0, 0) }
 
   /// Index of the next line feed; nil if none is stored.

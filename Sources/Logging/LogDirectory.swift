@@ -1,6 +1,5 @@
 // Log files of the bank's processes: `NAME.log` is the present file, `NAME.log.1` the previous one, and so on.
-// Invariant: one call of `segments` returns each file once, even if a rotation renames the file during the call. The
-// call can miss only files that a rotation deletes.
+// Invariant: one call of `segments` returns a file at most once, even if a rotation renames the file during the call.
 // Errors: `LogFailure`.
 import Glibc
 import Posix
@@ -22,7 +21,7 @@ struct LogDirectory {
     of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
     // A rotation renames the oldest file first. A walk from the newest file to the oldest therefore meets a renamed
-    // file again and never misses it, however often it is renamed.
+    // file again and does not miss it.
     var opened: [LogSegment] = []
     var (age, highest) = (0, try highestAge(of: worker))
     while true {
@@ -55,7 +54,6 @@ struct LogDirectory {
     Paths.join(path, age == 0 ? "\(worker).log" : "\(worker).log.\(age)")
   }
 
-  /// Names of all files in the directory.
   private func entries() throws(LogFailure) -> [String] {
     do throws(SystemError) { return try Directory.entries(of: path) } catch {
       throw error.isMissing ? .noDirectory(path) : .system(error)

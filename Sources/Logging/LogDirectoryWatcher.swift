@@ -1,8 +1,7 @@
 // Detects that logs were written, rotated or removed, even if their directory is missing or removed.
-// Invariant: the directory and its parent are watched, or else the nearest existing directory above it. Nothing is
-// polled unless the kernel has no watch left; in this case the logs are polled five times a second. If a directory
-// above the parent is renamed, the logs are still watched, because inotify watches inodes.
-// Errors: `LogFailure.system`. An error after the start is thrown by every later `takeChange()`.
+// Invariant: the directory and its parent are watched, or else the nearest existing directory above it. If the kernel
+// has no watch left, the logs are polled.
+// Errors: `LogFailure.system`. An error after the start is thrown by later calls of `takeChange()`.
 import Glibc
 import Posix
 import Time
@@ -13,7 +12,7 @@ final class LogDirectoryWatcher {
   enum Change: Comparable {
     case none
     case contents
-    /// Files were created, removed or renamed, perhaps together with their directory.
+    /// Files were, or may have been, created, removed or renamed, perhaps together with their directory.
     case names
   }
 
@@ -37,8 +36,7 @@ final class LogDirectoryWatcher {
 
   /// Starts to watch the directory.
   ///
-  /// - Parameter makeWatch: creates the watch. A test passes a function that throws, as if the kernel had no watch
-  ///   left.
+  /// - Parameter makeWatch: creates the watch.
   init(
     _ path: String, on loop: EventLoop,
     _ makeWatch: () throws(SystemError) -> DirectoryWatch = { () throws(SystemError) in try DirectoryWatch() }
@@ -64,7 +62,7 @@ final class LogDirectoryWatcher {
       && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)
   }
 
-  /// Switches from inotify to polling, because the kernel has no watch, descriptor or memory left.
+  /// Switches from inotify to polling.
   private func poll() {
     if let registration { loop.deregister(registration) }
     (registration, watch, directory, parentWatch) = (nil, nil, nil, nil)
@@ -73,8 +71,8 @@ final class LogDirectoryWatcher {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Returns the most important change since the last call. Without a watch always returns `names`, so that the caller
-  /// looks for all changes.
+  /// Returns the most important change since the last call. Without a watch it is `names`, so that the caller looks for
+  /// all changes.
   func takeChange() throws(LogFailure) -> Change {
     if let failure { throw failure }
     guard watch != nil else {
@@ -91,13 +89,11 @@ final class LogDirectoryWatcher {
     return ((try? FileMetadata.inspect(path)) ?? nil)?.isDirectory != true
   }
 
-  /// Records a change and the time of the first one.
   private func recordChange(_ kind: Change) {
     change = max(change, kind)
     if firstChangeAt == nil { firstChangeAt = SystemClock.monotonic() }
   }
 
-  /// Handles the events of the kernel.
   private func processEvents() {
     guard let watch else { return }
     do throws(SystemError) {
@@ -133,7 +129,7 @@ final class LogDirectoryWatcher {
         // The parent reports the removal of the directory. The directory itself does not report it while a file in it
         // is open.
         let parent = Paths.directory(of: path)
-        // A parent without read permission cannot be watched. In this case only the removal is missed.
+        // A parent without read permission cannot be watched. In this case the removal may be missed.
         if parent != path { parentWatch = try? add(parent, .names) }
         break
       }

@@ -1,6 +1,5 @@
-// Fields of one log line while it is written. Values are arbitrary. Keys are string literals; callers use only
-// allowed characters.
-// Invariant: every public call appends complete ` key=value` fields, and no call appends a line feed.
+// Fields of one log line while it is written. Values are arbitrary. Keys are string literals and are not escaped.
+// Invariant: a public call appends whole ` key=value` fields without a line feed.
 // Errors: none; `LogValue` escapes unusual values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
@@ -51,7 +50,7 @@ public struct LogFields {
     }
   }
 
-  /// Appends key and number in one piece, so that the capacity is checked only once. Nearly every field is a number.
+  /// Appends key and number in one piece, so that the capacity is checked once.
   private mutating func append(_ key: StaticString, _ number: Int64) {
     let longest = key.utf8CodeUnitCount + 2 + LogValue.longestNumber
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in

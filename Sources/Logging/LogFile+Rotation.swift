@@ -1,6 +1,5 @@
 // Opening and rotation of a log: NAME.log becomes NAME.log.1, NAME.log.1 becomes NAME.log.2, and the oldest file is
-// deleted. A log file that another program removed or renamed is created again. These functions are called only
-// between two lines.
+// deleted. A log file that another program removed or renamed is created again.
 // Invariant: a rotation loses only the lines of the deleted file. If a rotation fails, writing continues in the open
 // file. No file is renamed before the new file exists.
 // Errors: a failed rotation is retried after `limit` more bytes.
@@ -25,8 +24,8 @@ extension LogFile {
 
   /// Starts a new file and renames the existing ones.
   ///
-  /// The new file is created first, under a name that readers ignore. If a descriptor or disk space is missing, the
-  /// present file therefore keeps its name, and no old file is deleted.
+  /// The new file is created first, under a name that readers ignore. If no descriptor is left, the present file
+  /// therefore keeps its name, and no old file is deleted.
   func rotate() {
     let draft = "\(path).new"
     guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),
@@ -47,7 +46,7 @@ extension LogFile {
   private static let pause: TimeSpan = .milliseconds(500)
 
   /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again, and
-  /// returns true, if it has been missing for ``pause``. Does not create its directory.
+  /// returns true, if it has been missing for ``pause``.
   func ensureFileExists(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
@@ -60,7 +59,7 @@ extension LogFile {
     return now.since(since) >= Self.pause && recreate()
   }
 
-  /// Creates a removed or renamed file again at once. If the file cannot be created, the log keeps the open one.
+  /// Creates a removed or renamed file again. If the file cannot be created, the log keeps the open one.
   public func restore() {
     if !isInPlace { _ = recreate() }
   }

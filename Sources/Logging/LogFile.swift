@@ -1,19 +1,17 @@
-// Log file of one process: the line in progress, the buffered lines, and the file. Each file has one writing process.
-// Invariant: the lines of the file are in order and complete. Only the last line that a process has written may be
-// cut, by a crash or a full disk. The same process completes a cut line with its next write; the next process ends it
-// with a line feed. At most 64 KiB are buffered. A removed or renamed file is created again, and lines are buffered
-// in the meantime.
-// Errors: opening throws. No later error ends or delays the process: lines that cannot be stored are counted, and the
-// next stored line reports the number.
+// Log file of one process: the line in progress, the buffered lines, and the file.
+// Invariant: the lines of the file are in order. A crash or a full disk may cut the last line: the same process
+// completes it with its next write, and the next process ends it with a line feed. A removed or renamed file is created
+// again, and lines are buffered in the meantime.
+// Errors: opening throws. No later error ends the process: lines that cannot be stored are counted, and a later line
+// reports their number.
 import BankModel
 import Posix
 import Time
 
-/// Writes the log of one process, such as a worker, the coordinator or the stock.
+/// Writes the log of one process.
 ///
-/// A line is written at once if the last write is at least ``gathering`` ago. Other lines wait for a later line or for
-/// ``flushIfDue(_:)``, so that a busy process makes about two hundred writes a second instead of one for each line.
-/// The class is not Sendable.
+/// If the last write is less than ``gathering`` ago, a line is buffered until a later line or ``flushIfDue(_:)`` writes
+/// it. This saves a busy process most of its writes.
 public final class LogFile {
   /// Time after a write during which further lines are buffered.
   public static let gathering: TimeSpan = .milliseconds(5)
@@ -38,9 +36,7 @@ public final class LogFile {
   var missingSince: MonotonicTime?
   /// The fields `worker`, `pid` and `gen`, and the key of the event.
   private let identity: [UInt8]
-  /// Cached start of all lines of one level and millisecond. A busy process writes dozens of lines in a millisecond.
-  /// Without the cache, formatting the time took 750 instructions for a customer with two lines (measured with
-  /// callgrind).
+  /// Cached start of the lines of one level and millisecond, because formatting the time is expensive.
   private var linePrefix: [UInt8] = []
   private var prefixTime: WallTime?
   private var prefixLevel = LogLevel.info
@@ -56,7 +52,7 @@ public final class LogFile {
 
   /// Opens a log for appending, or creates it with mode 0600. `open(2)` O_APPEND
   ///
-  /// Every line contains the name of the log, such as `deposit-1` or `coordinator`, the pid and the generation.
+  /// The lines contain the name of the log, such as `deposit-1`, the pid and the generation.
   /// - Parameters:
   ///   - limit: file size in bytes at which the file becomes `path.1`; below 1 for no limit.
   ///   - keep: number of rotated files: `path.1`, `path.2` …
@@ -116,7 +112,6 @@ public final class LogFile {
   /// Writes the buffered lines now. Call it at the end of a process, and before any step that may end the process.
   public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
 
-  /// Formats a line at the end of the buffer.
   private func append(
     _ event: StaticString, _ level: LogLevel, _ moment: Moment, _ now: MonotonicTime,
     _ fill: (inout LogFields) -> Void
@@ -142,7 +137,6 @@ public final class LogFile {
     rotateIfNeeded(forLineAt: begin, now)
   }
 
-  /// Formats the start of the lines of this level and time.
   private func makeLinePrefix(_ level: LogLevel, _ moment: WallTime) {
     linePrefix.removeAll(keepingCapacity: true)
     linePrefix.append(contentsOf: "ts=".utf8)
@@ -198,7 +192,6 @@ public final class LogFile {
     }
   }
 
-  /// The level as a field.
   private static func label(_ level: LogLevel) -> StaticString {
     switch level {
     case .debug: " level=debug"

@@ -1,7 +1,7 @@
 // Description of the stock service for `ServiceClient`: which requests change data, and the state of a
 // subscription.
-// Invariant: a subscriber receives every change in order and once. If a change is missing, the subscriber receives a
-// snapshot instead.
+// Invariant: a subscriber receives the changes in order and without repetition. If a change is missing, the subscriber
+// receives a snapshot instead.
 
 import BankModel
 import Transport
@@ -29,7 +29,7 @@ extension StockCommand: ServiceCommand {
     }
   }
 
-  /// True if the service reads every row for the answer, which takes long.
+  /// True if the service may need long for the answer.
   public var isLong: Bool { self == .audit }
 }
 
@@ -37,9 +37,8 @@ extension ServiceClient where Command == StockCommand {
   /// Path of the stock service's socket in the home directory of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after
-  /// `place`, the last position that the caller has seen, and then every later change, also after a lost connection. It
-  /// receives a snapshot instead if `place` is nil, or if too many changes were missed.
+  /// Subscribes to the changes after `place`, and replaces the previous subscription. The client subscribes again after
+  /// a lost connection. The listener receives a snapshot instead if `place` is nil, or if too many changes were missed.
   public func follow(from place: StockPosition? = nil, _ hear: @escaping (StockUpdate) -> Void) {
     follow(StockCursor(place), hear)
   }
@@ -49,7 +48,7 @@ extension ServiceClient where Command == StockCommand {
 public enum StockUpdate: Sendable, Equatable {
   /// Snapshot of the whole stock; it replaces all earlier data.
   case snapshot(StockSnapshot)
-  /// Changes since the last news, in order.
+  /// Changes since the last update, in order.
   case changes([StockChange])
   /// The service refuses the subscription.
   case refused(StockFailure)
@@ -75,7 +74,7 @@ public struct StockCursor: SubscriptionCursor {
       place = StockPosition(ledger: picture.ledger, sequence: picture.sequence)
       return .news(.snapshot(picture))
     case .changes(let changes):
-      // Ignore changes that were seen before, even if the service sends them again.
+      // Changes that were received before are ignored.
       guard let seen = place?.sequence else { return .nothing }
       let fresh = changes.filter { $0.sequence > seen }
       guard let last = fresh.last else { return .nothing }
@@ -94,8 +93,6 @@ public struct StockCursor: SubscriptionCursor {
 }
 
 /// Update of a snapshot by later changes.
-/// Invariant: a snapshot with all later changes applied equals the current stock, except for new items without pieces,
-/// which cause no change.
 extension StockSnapshot {
   /// Applies changes that directly follow the snapshot.
   public mutating func apply(_ changes: [StockChange]) {
