@@ -1,14 +1,10 @@
 // Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new logs.
-// The caller runs the loop and calls `next()` until it returns nil.
-// Invariant: each complete line that the query selects is returned once, unless a rotation deletes its file first. The
-// lines of one log are returned in order. The kernel reports changes, so the process sleeps while no log changes,
-// unless the kernel has no watch left (see `LogDirectoryWatcher`). Lines of different logs are sorted by time if each
-// was written to its file within the gathering time after its time stamp.
+// Invariant: the lines of one log are returned in order. Lines of different logs are usually sorted by time.
 // Errors: `LogFailure` from `next()`.
 import Posix
 import Time
 
-/// Reads several logs as one, sorted by time: the existing lines, and then new ones as they are written.
+/// Reads several logs as one: the existing lines, and then new ones as they are written.
 ///
 ///     while true {
 ///       while let record = try follower.next() { show(record) }
@@ -34,8 +30,8 @@ public final class LogFollower {
   /// Opens the logs and starts to watch them. A missing directory is not an error; its logs are read when it is
   /// created.
   ///
-  /// - Parameter gathering: time for which lines are collected after the first one, so that the lines of several
-  ///   logs can be sorted by time. A line is usually returned after one to two times this span.
+  /// - Parameter gathering: time for which lines are collected after the first one, so that the lines of several logs
+  ///   can be sorted by time.
   /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but not one that the query names; otherwise the
   ///   system's error.
   public convenience init(
@@ -87,8 +83,7 @@ public final class LogFollower {
     nextBatch = SystemClock.monotonic()
   }
 
-  /// Starts a batch, the lines that are sorted and returned together: opens new files, and reads the lines that have
-  /// arrived.
+  /// Starts a batch, the lines that are sorted and returned together.
   private func beginBatch() throws(LogFailure) {
     nextBatch = nil
     if try watch.takeChange() == .names {
@@ -109,7 +104,7 @@ public final class LogFollower {
     return record.time <= horizon || record.time > horizon + Self.maxClockSkew
   }
 
-  /// Ends the batch. Another one follows without a change if lines are left.
+  /// Ends the batch. Another one follows if lines are left.
   private func endBatch() {
     horizon = nil
     if reader.merge.first != nil { nextBatch = SystemClock.monotonic() + gathering }
@@ -126,7 +121,7 @@ public final class LogFollower {
   /// Opens new files of a log, unless the directory is missing.
   private func findSuccessors(of log: WorkerLog) throws(LogFailure) {
     do throws(LogFailure) { try log.findSuccessors() } catch {
-      // The directory was removed. Open files are read to the end, and the watch reports a new directory.
+      // The directory was removed. The watch reports a new one.
       guard case .noDirectory = error else { throw error }
     }
   }

@@ -1,5 +1,5 @@
 // Severity of events.
-// Invariant: log files contain the names, and scripts search for them, so the names never change.
+// Invariant: the names do not change, because scripts search log files for them.
 import BankModel
 
 /// Severity of an event for an operator.

@@ -3,7 +3,7 @@
 // Errors: none. A line that is not logfmt becomes the value of `line`.
 
 extension LogLine {
-  /// Keys of fields with whole numbers, in addition to the keys with a unit. All other values are strings.
+  /// Keys of fields with whole numbers, in addition to the keys with a unit.
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "peer_pid",
     "count", "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers",

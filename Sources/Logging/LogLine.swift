@@ -1,8 +1,7 @@
 // One log line as read: keys and values in order.
-// Invariant: a complete line written by `LogFile` is parsed to its original values, except for bytes that are not
-// UTF-8 and for values that `LogValue` has cut.
-// Errors: the parser returns nil for a line that is not logfmt, and never traps. Readers show this line unchanged, or
-// as one JSON value, or skip it.
+// Invariant: the parser restores the values that `LogFile` wrote, except for bytes that are not UTF-8 and for values
+// that `LogValue` has cut.
+// Errors: the parser returns nil for a line that is not logfmt.
 import Posix
 
 /// One line of a log: an event with its fields.
@@ -30,11 +29,11 @@ public struct LogLine: Sendable, Hashable {
   /// Severity; nil without one.
   public var level: LogLevel? { self["level"].flatMap { LogLevel(name: $0) } }
 
-  /// Parses a line. Returns nil if it is not a sequence of `key=value` fields, such as a line that was cut by a crash.
+  /// Parses a line.
   ///
   /// - Parameter bytes: one line without its line feed.
-  /// - Returns: nil if the line is not a sequence of `key=value` fields separated by single spaces. Examples are an
-  ///   empty line, a line cut by a crash, and text of another program. Bytes that are not UTF-8 become U+FFFD.
+  /// - Returns: nil if the line is not a sequence of `key=value` fields separated by single spaces. Bytes that are not
+  ///   UTF-8 become U+FFFD.
   public static func parse(_ bytes: [UInt8]) -> LogLine? { parse(bytes[...]) }
 
   /// Parses a line within a file's bytes; see ``parse(_:)-([UInt8])``.
@@ -51,7 +50,6 @@ private struct LogLineScan {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
 
-  /// The byte at the present position; nil at the end.
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// The line; nil if it is not logfmt.
@@ -81,7 +79,7 @@ private struct LogLineScan {
     guard next == UInt8(ascii: "\"") else {
       let begin = position
       while let byte = next, LogValue.isPlain(byte) { position += 1 }
-      // A missing value after `=` shows that the line was cut, because an empty value is written with quotes.
+      // An empty value is written in quotes. A missing value is invalid.
       return position > begin ? text(begin..<position) : nil
     }
     position += 1
@@ -92,7 +90,7 @@ private struct LogLineScan {
   private mutating func quoted() -> String? {
     let begin = position
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { position += 1 }
-    // Most values have no escape and are copied in one piece.
+    // A value without escapes is copied in one piece.
     if next == UInt8(ascii: "\"") {
       defer { position += 1 }
       return text(begin..<position)
@@ -145,7 +143,6 @@ private struct LogLineScan {
     return number
   }
 
-  /// The bytes of a range as a text.
   private func text(_ range: Range<Int>) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }
@@ -169,7 +166,7 @@ enum LogTime {
 
   /// The time stamp of a line in milliseconds since 1970 UTC; nil if it has none.
   ///
-  /// A stamp at the start counts even if a crash has cut the rest of the line, because the stamp is written first.
+  /// A stamp at the start of a line counts even if the rest of the line was cut.
   static func stamp(of line: [UInt8]) -> Int64? {
     if line.starts(with: key) {
       return Timestamp.parse(Array(line[key.count...].prefix { $0 != UInt8(ascii: " ") }))

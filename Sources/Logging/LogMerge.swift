@@ -17,8 +17,7 @@ public struct LogMerge<Source: LogSource> {
     let record: LogRecord
     let source: Source
 
-    /// Order of the heap. Lines with the same time are ordered by the names of their logs, because two heads never
-    /// belong to the same source.
+    /// Order of the heap. Lines with the same time are ordered by the names of their logs.
     static func < (left: Head, right: Head) -> Bool {
       if left.record.time != right.record.time { return left.record.time < right.record.time }
       return left.record.worker < right.record.worker
@@ -54,8 +53,8 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
-  /// Removes and returns the next line, or returns nil if no line is stored. A source that had no further line is
-  /// read again only by ``refill()``.
+  /// Removes and returns the next line, or returns nil if no line is stored. A source without a further line is read
+  /// again by ``refill()``.
   public mutating func next() throws(LogFailure) -> LogRecord? {
     guard let head = heap.first else { return nil }
     if let following = try head.source.next() {
@@ -69,7 +68,6 @@ public struct LogMerge<Source: LogSource> {
     return head.record
   }
 
-  /// Adds a line to the heap.
   private mutating func insert(_ head: Head) {
     heap.append(head)
     var index = heap.count - 1

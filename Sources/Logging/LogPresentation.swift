@@ -1,7 +1,7 @@
 // Display of a log line: unchanged, for a terminal, or as JSON.
-// Invariant: one record becomes one line. In the format `terminal`, control characters except tabs and marks of
-// direction are escaped, even in a file written by another program.
-// Errors: none; a line that is not logfmt is shown as it is, with the escapes of the format, or as one JSON value.
+// Invariant: one record becomes one line. In the format `terminal`, marks of direction, and control characters except
+// tabs, are escaped.
+// Errors: none, also for a line that is not logfmt.
 
 /// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {
@@ -30,7 +30,6 @@ public enum LogPresentation: Sendable, Hashable {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Appends a line in the colour of its level, with visible escapes.
   private static func appendColoured(_ line: [UInt8], to output: inout [UInt8]) {
     guard let colour = LogLine.parse(line)?.level.flatMap(colour) else {
       return appendVisible(line, to: &output)

@@ -1,6 +1,6 @@
 // Reads the existing logs: selection of logs and lines, merged by time.
-// Invariant: reading ends at the sizes that the files had when the reader was created. Memory is bounded by the
-// number of logs (a few times 64 KiB each), not by their length.
+// Invariant: reading ends at the size that a log had when it was opened. Memory is bounded by the number of logs, not
+// by their length.
 // Errors: `LogFailure`. An unknown log is reported before the first line.
 
 /// Selection of log lines: names of the logs, number of last lines, earliest time.

@@ -1,14 +1,14 @@
 // Types for reading logs: a line with its time, and the errors.
 // Invariant: the times of one log's records never decrease, so a merge never reorders the lines of a log.
-// Errors: `LogFailure`. The messages for them belong to the program that reads the logs.
+// Errors: `LogFailure`.
 import Posix
 
 /// One line of a log with its time.
 public struct LogRecord: Sendable, Hashable {
   /// Name of the log, such as `deposit-1` or `coordinator`: the file name without `.log`.
   public let worker: String
-  /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line. ``LogRecord/unknownTime`` if no
-  /// line up to this one has a time stamp.
+  /// Milliseconds since 1970 UTC: the latest time stamp read from this log so far. ``LogRecord/unknownTime`` if none
+  /// was read.
   public let time: Int64
   /// The bytes of the line without its line feed. Any other byte may occur.
   public let line: [UInt8]
@@ -22,7 +22,7 @@ public struct LogRecord: Sendable, Hashable {
 
 /// Error of reading logs.
 public enum LogFailure: Error, Sendable, Hashable {
-  /// The directory with this path does not exist, usually because no process has written a log yet.
+  /// The directory with this path does not exist.
   case noDirectory(String)
   /// No log has this name. `known` contains the names of the existing logs.
   case unknownWorker(String, known: [String])

@@ -39,7 +39,7 @@ extension LogSegment {
     return Position(offset: 0, lines: feeds)
   }
 
-  /// The last time stamp in the 64 KiB before an offset; nil if there is none.
+  /// The last time stamp in the ``stride`` bytes before an offset; nil if there is none.
   func stamp(before offset: Int64) throws(LogFailure) -> Int64? {
     let bytes = try read(max(0, offset - Self.stride)..<offset)
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: true)
@@ -50,8 +50,8 @@ extension LogSegment {
     return nil
   }
 
-  /// The first time stamp of a complete line that starts after `offset`, and the start of this line; nil if the 64
-  /// KiB from `offset` contain none. If `offset` is 0, the line may also start at `offset`.
+  /// The first time stamp of a complete line that starts after `offset`, and the start of this line; nil if the
+  /// ``stride`` bytes from `offset` contain none. If `offset` is 0, the line may also start at `offset`.
   func firstStamp(from offset: Int64, before end: Int64) throws(LogFailure) -> (time: Int64, offset: Int64)? {
     let bytes = try read(offset..<min(end, offset + Self.stride))
     var start = 0
@@ -66,11 +66,10 @@ extension LogSegment {
     return nil
   }
 
-  /// Start of a line shortly before the first line of `time` or later, or of that line itself. Reading from this
-  /// offset usually returns at most a few strides of earlier lines. This is a binary search. Lines have different
-  /// lengths, so each step finds the first line after the middle.
+  /// Start of a line shortly before the first line of `time` or later, or of that line itself, by binary search. Lines
+  /// have different lengths, so a step finds the first line after the middle.
   func offset(near time: Int64, before end: Int64) throws(LogFailure) -> Int64 {
-    // `lower` is the start of a line, and every line before it is earlier than `time`.
+    // `lower` is the start of a line. Unless a clock was set back, the lines before it are earlier than `time`.
     var lower: Int64 = 0
     var upper = end
     while upper - lower > 2 * Self.stride {

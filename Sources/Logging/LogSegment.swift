@@ -50,7 +50,6 @@ final class LogSegment {
     }
   }
 
-  /// Present size of the file, in bytes.
   func size() throws(LogFailure) -> Int64 {
     try asLogFailure { () throws(SystemError) in try descriptor.size() }
   }

@@ -69,7 +69,6 @@ enum LogValue {
     return bytes
   }
 
-  /// True if all bytes are allowed in a value without quotes.
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     !ByteScanner.containsByte(
       in: text,

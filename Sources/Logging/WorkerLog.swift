@@ -1,10 +1,8 @@
 // One log as a stream of lines, across all of its files and rotations.
-// Invariant: every complete line of the opened files is returned once, in the order of the files, unless its file is
-// truncated first. A line in progress is returned when its line feed is written, its file has a successor, or the
-// directory was removed.
+// Invariant: the lines are returned once, in the order of the files. A line in progress is returned when its line feed
+// is written, its file has a successor, or the directory was removed.
 // Errors: `LogFailure`; the position in the stream does not change.
 
-/// The lines of one log, read from all of its files.
 final class WorkerLog: LogSource {
   let name: String
   private let directory: LogDirectory
@@ -15,15 +13,14 @@ final class WorkerLog: LogSource {
   private var offset: Int64 = 0
   /// Offset in the last segment at which reading ends; nil while the log is followed.
   private var limit: Int64?
-  /// Fingerprints of the files that were read or skipped last. They identify older files even after the open file was
+  /// Fingerprints of the files that were read or skipped last. They identify older files after the open file was
   /// removed.
   private var finishedFiles: [LogSegment.Fingerprint] = []
   /// True after the directory was removed, so that the last file can have no successor in it.
   private var isDirectoryRemoved = false
   /// Latest time stamp so far.
   private var time = LogRecord.unknownTime
-  /// Maximum number of fingerprints, more than the number of files of most logs. With `log.keep_files` a log has at
-  /// most 101 files.
+  /// Maximum number of fingerprints.
   private static let maxFinishedFiles = 64
   /// Number of bytes read from files that are closed now.
   private var bytesReadBefore: Int64 = 0
@@ -105,8 +102,7 @@ final class WorkerLog: LogSource {
 
   // MARK: Start position
 
-  /// Skips all lines before the last `count`, and returns the number of remaining lines. Reads the files from their
-  /// ends, only as far as necessary.
+  /// Skips all lines before the last `count`. Reads the files from their ends.
   ///
   /// - Returns: number of remaining lines, at most `count`.
   func skipAllBut(last count: Int) throws(LogFailure) -> Int {

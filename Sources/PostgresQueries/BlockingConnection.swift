@@ -1,5 +1,5 @@
 // Connection with blocking queries: it runs an event loop of its own until the answer arrives, and reconnects after a
-// loss. The session is read-only, except for a move.
+// loss.
 // Invariant: a snapshot or a writing transaction uses one connection, so a query within it is never repeated on
 // another connection.
 // Errors: StoreError.failed, with the message of PostgresError or SystemError; also newerSchema and damaged from
@@ -61,9 +61,8 @@ package final class BlockingConnection: PostgresHandler {
 
   // MARK: - Queries
 
-  /// Sends a segment and waits for the rows of each of its calls. After a loss of the connection the segment is
-  /// repeated once on another connection, because a query outside a transaction changes nothing. Within a snapshot or
-  /// a transaction the loss is thrown.
+  /// Sends a segment and waits for the rows of its calls. After a loss of the connection the segment is sent once more
+  /// on another connection, so it must be safe to repeat. Within a snapshot or a transaction the loss is thrown.
   package func ask(_ segment: PostgresCall...) throws(StoreError) -> [PostgresRows] { try ask(all: segment) }
 
   /// Sends the calls of an array as a segment, and waits for the rows of each.
@@ -74,7 +73,7 @@ package final class BlockingConnection: PostgresHandler {
     do throws(PostgresError) { return try answer(to: segment) } catch { throw failure(error) }
   }
 
-  /// Runs all queries within `body` in one snapshot, which blocks no writer.
+  /// Runs all queries within `body` in one snapshot.
   func inSnapshot<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     // An open transaction is used as it is. If it is the writing transaction of a move, its locks exclude other
     // writers.
@@ -89,8 +88,7 @@ package final class BlockingConnection: PostgresHandler {
     return try body()
   }
 
-  /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit. `isCommitting` is
-  /// called directly before the commit.
+  /// Runs `body` in one writing transaction.
   ///
   /// - Parameter isCommitting: called directly before the commit.
   /// - Throws: errors of `body` and `isCommitting`, after which nothing was changed. If the commit fails,
@@ -132,12 +130,10 @@ package final class BlockingConnection: PostgresHandler {
     }
   }
 
-  /// Sends a segment, after connecting if necessary, and waits for its rows.
   private func answer(to segment: [PostgresCall]) throws(PostgresError) -> [PostgresRows] {
     try answer(to: segment, on: try ready())
   }
 
-  /// Sends a segment on this connection, and waits for its rows.
   private func answer(
     to segment: [PostgresCall], on connection: PostgresConnection
   ) throws(PostgresError) -> [PostgresRows] {
@@ -157,8 +153,7 @@ package final class BlockingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host is tried once. The first host with the known identity and timeline is used. If there is none, the
-    // accepted host with the highest timeline is used.
+    // The first host that matches the known identity is used, else the accepted host with the highest timeline.
     var best: (host: Int, sight: ServerIdentity)?
     var firstError: PostgresError?
     for host in host..<(host + url.hostCount) {
@@ -220,8 +215,7 @@ package final class BlockingConnection: PostgresHandler {
     return (connection, identity)
   }
 
-  /// Runs the loop until the condition is true or the connection is lost. The timeouts of the connection end the wait
-  /// for a silent server.
+  /// Runs the loop until the condition is true or the connection is lost, also by a timeout of the connection.
   private func runLoop(until isDone: () -> Bool) throws(PostgresError) {
     while !isDone(), loss == nil {
       do throws(SystemError) { try loop.runOnce(until: connection?.nextDeadline) } catch {
@@ -244,7 +238,6 @@ package final class BlockingConnection: PostgresHandler {
   /// Does nothing: this connection receives no notifications.
   package func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  /// Converts an error of the server into the error that the methods of this class throw.
   private func failure(_ error: PostgresError) -> StoreError { StoreError(error, at: name, in: language) }
 }
 

@@ -1,21 +1,18 @@
-// Audit of all tickets of one day. It reads receipts, customers and attempts in ascending order of their tickets, and
-// checks mainly four rules. Each ticket is stored once. Money, attempts and results match their ticket. On the present
-// day, a receipt was written by the branch that had claimed the customer. Within a page, which is one claim, customers
-// were started in order.
+// Audit of all tickets of one day. It reads receipts, customers and attempts in ascending order of their tickets. Among
+// its rules are: a ticket is stored once; money, attempts and results match their ticket; on the present day, a receipt
+// was written by the branch that had claimed the customer; within a page, which is one claim, customers were started in
+// order.
 //
-// Branches serve concurrently, so this audit does not compare the order of two pages; `PostgresReader+Claims.swift`
-// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back, nor on a day on
-// which a clock was set back.
+// Branches serve concurrently, so this audit does not compare the order of two pages. The order of starts is not
+// checked for a branch whose clock stepped back, nor on a day on which a clock was set back.
 //
-// Invariant: memory holds only counts, a portion of the rows of each query, the last page and customer of each line,
-// and a portion of receipts to look up among returned claims.
+// Invariant: memory does not grow with the number of tickets.
 import BankModel
 import Postgres
 import PostgresStore
 import QueueCore
 import Storage
 
-/// Audit of all tickets of one day in a shared database.
 struct ClaimAudit {
   private let reading: PostgresReader
   private let day: PostgresReader.AuditedDay
@@ -52,8 +49,8 @@ struct ClaimAudit {
     (self.reading, self.day, self.disordered, self.isOrdered) = (reading, day, disordered, isOrdered)
   }
 
-  /// Reads the receipts, customers and attempts of the day, adds a finding for each violated rule to `record`, and
-  /// counts in `walk` and `customers`.
+  /// Reads the receipts, customers and attempts of the day, adds findings to `record`, and counts in `walk` and
+  /// `customers`.
   mutating func run(
     _ walk: inout ReceiptScan, _ customers: inout CustomerCounts, _ record: inout AuditRecord
   ) throws(StoreError) {
@@ -84,8 +81,7 @@ struct ClaimAudit {
 
   // MARK: - One ticket
 
-  /// Adds a finding for each violated rule of one receipt: its money, attempts, result, branch, claim and order of
-  /// start.
+  /// Checks one receipt: its money, attempts, result, branch, claim and order of start.
   private mutating func visit(
     _ row: SnapshotCursor, _ walk: inout ReceiptScan, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord
@@ -142,7 +138,7 @@ struct ClaimAudit {
     return pageCount
   }
 
-  /// Counts one unfinished customer, and adds a finding for each violated rule about its money, due time and attempts.
+  /// Counts one unfinished customer, and checks its money, due time and attempts.
   private func visit(
     customer row: SnapshotCursor, _ customers: inout CustomerCounts, _ attempts: inout AttemptCountCursor,
     _ record: inout AuditRecord
@@ -264,8 +260,7 @@ private struct AttemptCountCursor {
     return count
   }
 
-  /// Skips lower tickets and adds a finding for each of them. Their attempts belong to no receipt and no customer,
-  /// because the attempts of every receipt and every customer were taken before.
+  /// Skips lower tickets and adds a finding for each of them. Their attempts belong to no receipt and no customer.
   mutating func skip(to ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) {
     while let stray = next, stray < ticket {
       record.note(MessageDetail(.attemptsWithoutTicket, stray, day))
