@@ -1,7 +1,6 @@
 // Audit of a shared database: comparison of the counts and the claims with the rows.
-// Invariant: the audit reads everything in one snapshot, which blocks no writer. It counts rows while it reads them
-// and stores only those of days, so memory is bounded for any length of the queue. An invalid value is a finding, and
-// ends at most the part of the audit that has read the value.
+// Invariant: the audit reads one snapshot, and its memory does not grow with the number of tickets. An invalid value is
+// a finding, and ends at most the part of the audit that has read the value.
 import BankModel
 import Postgres
 import PostgresStore
@@ -14,8 +13,8 @@ extension PostgresReader {
   ///
   /// Receipts and counts of pruned days are not checked. Claims exist for the present day only.
   ///
-  /// If the customers of large requests are being moved to their lines, the audit first waits for them, for about 30 s
-  /// at most.
+  /// If the customers of large requests are being moved to their lines, the audit first waits for them for a limited
+  /// time.
   public func audit() throws(StoreError) -> StoreAudit {
     for _ in 0..<Self.maxWaitsForLargeRequests {
       if let audit = try audit(duringLargeRequest: false) { return audit }
@@ -65,7 +64,8 @@ extension PostgresReader {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [MessageDetail] = []
     if fsync == "off" { faults.append(MessageDetail(.fsyncOff)) }
-    // Every session replaces `off` by `on`. Waiting for the server's disk is sufficient if no standby is configured.
+    // The sessions of the bank replace `off` by `on`. Waiting for the server's disk is sufficient if no standby is
+    // configured.
     if commit == "local" && !standbys.isEmpty {
       faults.append(MessageDetail(.synchronousCommitOff, commit))
     }
@@ -87,7 +87,6 @@ extension PostgresReader {
   /// True if a commit does not wait for a standby with this value of `synchronous_commit`.
   private static func isUnawaited(_ commit: String) -> Bool { ["off", "local"].contains(commit) }
 
-  /// Settings of the server about the durability of commits.
   private func serverSettings() throws(StoreError) -> (fsync: String, commit: String, standbys: String) {
     let rows = try connection.ask(
       .once(
@@ -110,7 +109,7 @@ extension PostgresReader {
 
   // MARK: - Days and issued tickets
 
-  /// Data about one day, collected from its row, its tickets and its counts.
+  /// Data about one day.
   struct AuditedDay {
     var day: BusinessDay
     /// True for the present day, which has not ended.

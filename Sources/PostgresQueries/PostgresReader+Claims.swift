@@ -1,12 +1,11 @@
 // Audit of the claims of each lane: no ticket is claimed twice, every waiting customer before the last claim is in a
 // claim or a returned range, and pages were claimed in ticket order.
 //
-// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages in the claims of
-// other branches. A claim that was made later than a claim of higher tickets must be the claim of a returned range. The
-// returned pages of a fenced branch are recorded as released claims. A claim of one customer needs no such record,
+// A claim of several customers that was made later than a claim of higher tickets must overlap a released claim: the
+// pages of a fenced branch are recorded as such when they are returned. A claim of one customer needs no such record,
 // because a customer that is due or requeued returns alone.
 //
-// Invariant: memory holds only a portion of the rows of each query, and at most 2048 late claims.
+// Invariant: memory does not grow with the number of claims.
 import BankModel
 import Postgres
 import PostgresStore
@@ -28,7 +27,6 @@ extension PostgresReader {
     var isInForce: Bool
     var isReported = false
 
-    /// Reads the present row.
     init?(_ row: SnapshotCursor) {
       (lane, first, last) = (row.integer(0), row.integer(1), row.integer(2))
       (branch, epoch) = (row.optional(3), row.optional(4))

@@ -1,6 +1,6 @@
 // Queries of unfinished customers. They are in one table, whose key consists of state, lane and ticket.
-// Invariant: every query uses keys, so its cost depends on the rows that it returns or counts, and not on the number of
-// all customers. Nothing is changed.
+// Invariant: the queries use keys, so that their cost does not depend on the number of all customers. Nothing is
+// changed.
 import BankModel
 import Postgres
 import PostgresStore
@@ -75,8 +75,7 @@ extension PostgresReader {
     return try connection.ask(Self.payload(.integers(positions)))[0].bytes(0, 0)
   }
 
-  /// All row keys that a ticket can have, one for each state and lane; nil for an impossible number. The list is short,
-  /// because lanes are few.
+  /// The row keys that a ticket can have, one for each state and lane; nil for an impossible number.
   private func positions(of ticket: TicketNumber) -> [Int64]? {
     guard 1...Limits.ticket ~= ticket else { return nil }
     return CustomerRowKey.states.flatMap { state in lines.keys.map { CustomerRowKey.of(state, $0, ticket) } }
@@ -126,7 +125,7 @@ extension PostgresReader {
 
   /// The request that used an idempotency key. See `QueueReader`.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
-    // PostgreSQL text has no zero bytes, so no such key was ever stored.
+    // PostgreSQL text has no zero bytes.
     guard !key.utf8.contains(0) else { return nil }
     let rows = try connection.ask(Self.key(.text(key)))[0]
     guard rows.count > 0 else { return nil }
@@ -139,7 +138,6 @@ extension PostgresReader {
 
   // MARK: - Rows
 
-  /// Runs a query, and returns the customers in its rows.
   private func all(_ call: PostgresCall) throws(StoreError) -> [StoredCustomer] {
     let rows = try connection.ask(call)[0]
     var found: [StoredCustomer] = []

@@ -31,13 +31,12 @@ extension PostgresReader {
     return Array(page.prefix { $0.sequence <= last })
   }
 
-  /// Receipts of these days and lanes (nil for all) after a ticket. Each query is about one day.
+  /// Receipts of these days and lanes (nil for all) after a ticket.
   private func receipts(
     _ days: ClosedRange<BusinessDay>, _ after: (day: BusinessDay, ticket: TicketNumber), lanes: [Int64]?,
     limit: Int
   ) throws(StoreError) -> [Receipt] {
-    // Only the receipts of the first day start after a given ticket, so each query is about one day. A query by both
-    // key columns would read the index from its start each time.
+    // Each query is about one day, because a query by both key columns would read the index from its start.
     var found: [Receipt] = []
     var (day, ticket) =
       after.day < days.lowerBound ? (days.lowerBound, 0) : (after.day, after.ticket)
@@ -61,7 +60,7 @@ extension PostgresReader {
     return found
   }
 
-  /// Maximum rows per query, even if the caller requests all receipts at once.
+  /// Maximum rows per query.
   private static let longestPage = 4_096
 
   /// The receipt of one ticket; nil if there is none.
@@ -184,7 +183,7 @@ extension PostgresReader {
 
   // MARK: - Statements
 
-  /// Columns of every list of receipts. The columns of the result may follow them.
+  /// Columns of a receipt, without those of its result.
   static let columns = """
     day, ticket, lane, outcome, window_number, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
     started_ms, finished_ms, item_name, shortages, branch

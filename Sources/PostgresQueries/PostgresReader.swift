@@ -1,7 +1,7 @@
 // Read access to a shared database: one connection with blocking queries, and the services and lanes of the last
 // look-up. The queries change nothing and block no writer.
-// Invariant: invalid data from the database never traps. An invalid row throws `StoreError.damaged`; a missing optional
-// value or count is nil or 0.
+// Invariant: invalid data from the database does not trap. An invalid row throws `StoreError.damaged`; a missing
+// optional value or count is nil or 0.
 // Errors: StoreError.failed if the database rejects a query or is unreachable. After a loss of the connection the next
 // query uses a new one, unless it is within a snapshot.
 import BankModel
@@ -13,7 +13,7 @@ import Time
 /// A shared database, for reads by a process that may block. Not Sendable: one query at a time.
 ///
 /// In a shared database the sequence of a receipt is `day << 40 | ticket`. Branches commit concurrently, so no single
-/// commit order exists. Lists of receipts are sorted by day and ticket, except those for a client that follows them.
+/// commit order exists.
 public final class PostgresReader: QueueReader {
   /// Timeout for one answer of the server.
   public static let timeout = TimeSpan.seconds(120)
@@ -30,8 +30,7 @@ public final class PostgresReader: QueueReader {
 
   /// Opens the database at an address.
   ///
-  /// - Parameter known: returns the remembered identity of the database. A different database, and a server that was
-  ///   replaced by a failover, are refused.
+  /// - Parameter known: returns the remembered identity of the database. A different database is refused.
   /// - Throws: `failed` if the address is invalid, the database is unreachable or refused, or the schema is missing or
   ///   older; `newerSchema`; `damaged`.
   public init(
@@ -112,7 +111,7 @@ public final class PostgresReader: QueueReader {
     return day
   }
 
-  /// The present day alone, for a query about its customers.
+  /// The present day.
   func presentDay() throws(StoreError) -> BusinessDay { try day(try connection.ask(Self.presentDay())[0]) }
 
   /// Identity of the database, from rows of names and values.
@@ -213,7 +212,7 @@ enum ReceiptSequence {
     return day << 40 | ticket
   }
 
-  /// Day and ticket of the receipt with this sequence number. A list continues after them.
+  /// Day and ticket of the receipt with this sequence number.
   static func parts(of sequence: Int64) -> (day: BusinessDay, ticket: TicketNumber) {
     let sequence = max(0, sequence)
     return (sequence >> 40, sequence & PostgresPosition.highestTicket)

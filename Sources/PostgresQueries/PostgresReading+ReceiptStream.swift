@@ -1,23 +1,21 @@
 // Receipts of all branches for a client that follows them: of each branch, the receipts after the last ones that the
 // client has seen.
-// Invariant: the commits of a branch take effect in order, also across its epochs. A new receipt of a branch
-// therefore never has a place before a receipt already seen, whatever other branches do. Receipts of
-// cancelled customers have a separate order. One statement reads all receipts in one snapshot.
+// Invariant: the commits of a branch take effect in order, also across its epochs. A new receipt of a branch therefore
+// has no place before a receipt already seen. Receipts of cancelled customers have a separate order. One statement
+// reads the receipts in one snapshot.
 import BankModel
 import Postgres
 import PostgresStore
 import QueueCore
 
 extension PostgresReader {
-  /// The next receipts of all branches, from a day on. `marks` are the positions of the receipts that the client has
-  /// read.
+  /// The next receipts of all branches, from a day on.
   ///
   /// - Parameters:
   ///   - marks: for each branch the last seen receipt of a cancelled customer, and the last seen one of all other
   ///     customers. Without a mark the list starts at the first receipt of the day.
   ///   - service: service of the receipts; nil for all.
-  ///   - limit: approximate maximum, from 1. Each of the two lists of each branch gets an equal share, at least
-  ///     sixteen.
+  ///   - limit: approximate maximum, from 1. The two lists of each branch get equal shares.
   public func receipts(
     from day: BusinessDay, behind marks: [ReceiptPosition], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts {

@@ -43,7 +43,7 @@ struct SnapshotCursor {
 
   /// Value of a column; nil for NULL, and for a value that is not an integer.
   func optional(_ column: Int) -> Int64? { rows?.integer(row, column) }
-  /// Value of a column that is never NULL; 0 if it is not an integer.
+  /// Value of an integer column; 0 for NULL.
   func integer(_ column: Int) -> Int64 { rows?.integer(row, column) ?? 0 }
   /// Value of a boolean column; false for NULL.
   func boolean(_ column: Int) -> Bool { rows?.boolean(row, column) ?? false }

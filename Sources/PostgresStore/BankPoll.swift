@@ -5,7 +5,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// State of a shared bank that a branch queries each second: day, counts, leases, and lanes with unclaimed customers.
+/// State of a shared bank that a branch queries: day, counts, leases, and lanes with unclaimed customers.
 struct BankPoll {
   /// Rows of all lanes, as ``PostgresStatements/pollLanes`` returns them.
   var lanes: PostgresRows
@@ -40,8 +40,7 @@ struct BankPoll {
   private(set) var leases: [ObservedLease] = []
   /// Cancelled tickets for which the branch's stock may have reservations.
   var releases: [OwedRelease] = []
-  /// Large requests that have their tickets and whose customers are still being moved to their lines: up to eight of
-  /// this branch and of branches that are not open.
+  /// Large requests that have their tickets and whose customers are still being moved to their lines.
   var largeRequests: [LargeRequestID] = []
 
   /// Request for the state of the whole bank. `window` limits the age of due times, in milliseconds. `isLast` adds the
@@ -151,7 +150,7 @@ struct BankPoll {
 }
 
 extension BankCounters {
-  /// The counters without the remaining times of the leases, which change with every poll.
+  /// The counters without the remaining times of the leases.
   var withoutLeases: BankCounters {
     var numbers = self
     for index in numbers.branches.indices { numbers.branches[index].leaseMilliseconds = 0 }
