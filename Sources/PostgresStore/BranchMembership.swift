@@ -1,5 +1,5 @@
 // Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
-// polls the whole bank each second, and rescues the customers of branches whose leases have expired.
+// polls the whole bank, and rescues the customers of branches whose leases have expired.
 // Invariant: by the branch's own clock, the lease ends before it ends by the server's clock, unless the server's clock
 // is set forward. The branch counts the lease from the moment at which the renewal was sent, and subtracts a margin.
 // The next poll, or a query after the reconnection, finds what a lost notification would have reported.
@@ -51,10 +51,8 @@ final class BranchMembership {
   private var dueAt: MonotonicTime?
   /// Lines to check again after a short page, with the time of the check.
   private var recheckAt: [(MonotonicTime, Line)] = []
-  /// True while a poll is in flight.
   private var isPolling = false
   private var isRenewing = false
-  /// True while a rescue is in flight.
   private var isRescuing = false
   /// Counters of the bank as last reported, without the remaining times of leases.
   var seen: BankCounters?
@@ -133,7 +131,7 @@ final class BranchMembership {
     }
   }
 
-  /// Cancels the planned renewals, polls and checks, because the epoch has ended or the branch leaves.
+  /// Cancels the planned renewals, polls and checks.
   func handleLoss() {
     (leaseEnd, renewAt, pollAt, dueAt) = (nil, nil, nil, nil)
     recheckAt = []

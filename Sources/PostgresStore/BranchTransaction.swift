@@ -10,7 +10,7 @@ import Time
 
 /// Staged changes of a branch's own customers that take effect in one transaction.
 struct BranchTransaction {
-  /// Result of the transaction: committed, without effect because the preceding commit is missing, or fenced.
+  /// Result of the transaction.
   enum Effect: Equatable {
     /// Committed, without an effect on these customers.
     case committed(rejectedCompletions: [TicketNumber])
@@ -36,7 +36,7 @@ struct BranchTransaction {
 
   /// Finished customers, with their states before this transaction and their receipts.
   private var finished: [(customer: Customer, from: CustomerState, receipt: Receipt)] = []
-  /// Changes of unfinished customers, one for each ticket.
+  /// Changes of unfinished customers.
   private var changes: [TicketNumber: Change] = [:]
   /// Attempts that ended without a receipt.
   private var attempts: [Attempt] = []
@@ -84,8 +84,7 @@ struct BranchTransaction {
 
   // MARK: - Statements
 
-  /// Makes the request for these changes as the commit with this number. It has no effect if the preceding commit
-  /// `former` is missing.
+  /// Makes the request for these changes as the commit with this number.
   ///
   /// - Parameters:
   ///   - former: the preceding commit, without which this one has no effect; 0 if it is known to be in the database.

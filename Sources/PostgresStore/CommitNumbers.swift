@@ -2,7 +2,6 @@
 // Invariant: a number is issued once per epoch. Rows of numbers that may still be queried are not folded in the
 // database.
 
-/// Numbers of one epoch's transactions: which are committed, and which may still be queried.
 struct CommitNumbers {
   /// The rows of this many latest numbers are not folded. After a failover these rows show which commits the new server
   /// lacks.
@@ -34,7 +33,7 @@ struct CommitNumbers {
   /// Notes that no query will ask for the commit with this number, so it does not delay the folding of counts.
   mutating func release(_ number: Int64) { open.remove(number) }
 
-  /// Lower numbers may be folded, because they are never queried again.
+  /// Numbers below this one may be folded.
   var foldable: Int64 { (open.min() ?? last + 1) - Self.unfoldedCount }
 
   /// Forgets the lower numbers, whose counts are being folded into sums.

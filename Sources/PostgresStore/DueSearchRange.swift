@@ -1,7 +1,6 @@
 // Range of due times that a poll searches. While an old snapshot is open, PostgreSQL keeps the index entries of
 // customers that were due earlier. A poll over all due times would visit each of these entries.
-// Invariant: no customer becomes due between two polls without being found, and at least every 30th poll searches
-// everything.
+// Invariant: the ranges of consecutive polls overlap, and polls regularly search everything.
 import Time
 
 /// How far back a poll searches for customers that became due, from one poll to the next.

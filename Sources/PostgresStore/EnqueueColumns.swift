@@ -6,8 +6,6 @@ import Postgres
 import QueueCore
 import Time
 
-/// Customers of one request for tickets, as columns of the SQL statement. All of them that need new tickets get them in
-/// one transaction, or none does.
 struct EnqueueColumns {
   /// Issue time of the tickets, by the clock of the database server after ``report(by:at:)``.
   private(set) var issuedAt: WallTime
@@ -15,7 +13,6 @@ struct EnqueueColumns {
   let key: String?
   /// Digest of the request, by which a repeated request is recognised; nil for none.
   let digest: Int64?
-  /// Number of customers.
   var count: Int { amounts.count }
   /// Lines of the customers, without duplicates.
   private(set) var lines: [Line] = []
@@ -57,7 +54,6 @@ struct EnqueueColumns {
     for place in 0..<count { size += size(at: place) }
   }
 
-  /// Adds one customer to the columns.
   private mutating func add(_ order: CustomerOrder) {
     let line = Line(service: order.service, priority: order.priority)
     let place = indexOfLine[line] ?? Int32(lines.count)

@@ -1,5 +1,5 @@
 // Limits on the size of requests for tickets.
-// Invariant: the data sent under the intake lock fits into a few packets, so that the lock is not held during a long
+// Invariant: a request that is sent under the intake lock is small, so that the lock is not held during a long
 // transfer.
 
 /// Largest request that is sent as a whole, and size of the slices of a larger request.

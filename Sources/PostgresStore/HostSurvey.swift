@@ -8,7 +8,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Connections to all hosts of an address at once, to choose one of them.
+/// Connections to the hosts of an address, to choose one of them.
 final class HostSurvey: PostgresHandler {
   /// Called with the chosen host.
   var chose: (_ host: Int) -> Void = { _ in }

@@ -6,7 +6,7 @@ import Postgres
 
 /// Statements of a bank's move from a home: they fill an empty database in one transaction.
 public enum ImportStatements {
-  /// Locks out all branches. Fails if it waits for one of the locks for 10 s.
+  /// Locks out all branches. Fails after a timeout if another session holds one of the locks.
   public static let lockOutBranches: [PostgresCall] = [
     .once("SET LOCAL lock_timeout = '10s'"), .once("SET LOCAL enable_seqscan = on"),
     .once(PostgresSchema.lockMigration),
@@ -60,7 +60,7 @@ public enum ImportStatements {
     SELECT day, opened_ms, nullif(closed_ms, \(nothing)) FROM unnest($1, $2, $3) AS d (day, opened_ms, closed_ms)
     """)
 
-  /// Statements that create the partitions of a day in the tables of receipts, attempts and commits.
+  /// Statements that create the partitions of a day.
   public static func partitions(for day: Int64) -> [PostgresCall] {
     PostgresSchema.partitions(day).map { .once($0) }
   }

@@ -2,8 +2,7 @@
 // the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
 // monotonic clock. If no renewal was observed, a lease also expires when its end has passed by the server's clock. A
-// branch that has no lease and has left slices of a request counts as expired at once. The monotonic times have a
-// tolerance of one sixteenth of the lease.
+// branch that has no lease and has left slices of a request counts as expired. The monotonic times have a tolerance.
 import Time
 
 /// Lease of another branch in the result of one poll.
@@ -72,8 +71,8 @@ struct LeaseObserver {
       next[lease.branch.id] = one
       let silence = now.since(one.renewedAt)
       if past.contains(lease.branch) {
-        // If a renewal was observed, both clocks must show that the lease has expired. The tolerance of one sixteenth
-        // is for the duration of a query.
+        // If a renewal was observed, both clocks must show that the lease has expired. The tolerance is for the
+        // duration of a query.
         if silence >= one.length - one.length / 16 || !one.isAlive {
           expired.append(ExpiredLease(branch: lease.branch))
         }

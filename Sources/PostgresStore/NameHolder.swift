@@ -1,5 +1,5 @@
 // A branch in another home that has the name of this branch.
-// Invariant: a change of the end of the other branch's lease, or of its epoch, proves that the other branch is running.
+// Invariant: a change of the end of the other branch's lease, or of its epoch, is taken as a sign that it is running.
 import Postgres
 
 /// A branch in another home that has the name of this branch and a valid lease.

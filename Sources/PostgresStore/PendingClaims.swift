@@ -1,6 +1,6 @@
 // Pages that a branch has requested and whose results it has not reported yet.
-// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its
-// number, so the branch receives every customer that it owns.
+// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its number,
+// so that the branch receives the customers that it owns.
 import BankModel
 import Posix
 import Postgres
@@ -35,7 +35,7 @@ final class PendingClaims {
   private var claims: [Claim] = []
   /// Number of the last requested page.
   private var last: Int64 = 0
-  /// Number of the last non-empty page of the present epoch; 0 for none.
+  /// Number of the last non-empty page that was reported in the present epoch; 0 for none.
   private var lastFilled: Int64 = 0
   /// True while a page with an unknown outcome is queried.
   private var isResolving = false
@@ -102,7 +102,6 @@ final class PendingClaims {
     claims[index].state = .received(context.customers(page, in: claims[index].line))
   }
 
-  /// Handles the result of a claim.
   private func handle(_ answer: PostgresAnswer<[ClaimedCustomer]?>, _ claim: Claim) {
     guard let index = claims.firstIndex(where: { $0.number == claim.number }) else { return }
     switch answer {

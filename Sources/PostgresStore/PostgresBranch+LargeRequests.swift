@@ -15,9 +15,7 @@ struct LargeRequestID: Hashable {
 }
 
 extension PostgresBranch {
-  /// Stores the slice with the index `part` of the large request `name`; false if the branch was fenced.
-  ///
-  /// - Parameter part: index of the slice, from 0.
+  /// Stores the slice with the index `part`, from 0, of the large request `name`; false if the branch was fenced.
   func storeSlice(
     _ customers: EnqueueColumns, _ slice: Swift.Range<Int>, part: Int64,
     as name: (epoch: Int64, number: Int64),

@@ -11,7 +11,7 @@ import Time
 public struct PostgresBranch: Sendable, Hashable {
   /// Number in the database.
   public let id: Int64
-  /// Raised when the branch joins, when it leaves, and when it is fenced.
+  /// Number of the epoch. It rises when the branch joins, leaves or is fenced.
   public let epoch: Int64
 
   /// Consecutive tickets of a lane.
@@ -33,7 +33,7 @@ public struct PostgresBranch: Sendable, Hashable {
     self.epoch = epoch
   }
 
-  /// Number and epoch, the first parameters of most statements.
+  /// Number and epoch as parameters of a statement.
   var fence: [PostgresValue] { [.integer(id), .integer(epoch)] }
 
   // MARK: - The lease
@@ -223,8 +223,8 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Finishes customers. Returns the tickets that got their receipt by this commit. All other customers are
-  /// unchanged. If the branch was fenced, no customer is changed.
+  /// Finishes customers. Returns the tickets that got their receipt by this commit. If the branch was fenced, no
+  /// customer is changed.
   ///
   /// - Parameters:
   ///   - number: number of this commit, unique in the epoch. After a lost connection the branch queries it with
@@ -243,10 +243,9 @@ public struct PostgresBranch: Sendable, Hashable {
 
   /// Returns those of the given commits of this epoch that are in the database.
   ///
-  /// The answer is final only if no statement of the epoch can still be running in the server. The server may
-  /// continue for a while after a connection was lost. The answer is final after
+  /// The answer is final only if no statement of the epoch can still be running in the server: after
   /// ``join(_:lease:host:after:homeIdentity:)`` with the same name, which waits for running statements, or after the
-  /// server process of that connection has exited.
+  /// server process of the lost connection has exited.
   public func stored(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
     PostgresRequest(segment: [PostgresStatements.storedCommits.with(fence + [.integers(numbers)])]) {
       results in

@@ -1,14 +1,12 @@
 // One request for tickets as sent to the server, and the interpretation of its result.
 // Invariant: the name of a request is the epoch in which it was first sent, and a number. Under this name it takes
-// effect at most once, however often and in whichever epoch it is repeated.
+// effect at most once, also if it is repeated in a later epoch.
 import BankModel
 import Postgres
 import QueueCore
 
-/// One request for tickets, of one customer or of a million.
 struct PostgresEnqueue {
-  /// Result of a request for tickets: the tickets, a conflict of keys, a refusal because the bank drains, or missing
-  /// slices.
+  /// Result of a request for tickets.
   enum Answer: Equatable {
     /// Tickets, issued now or when the same request was sent earlier; and the tickets of known keys of its customers.
     case given(RequestTickets, isNow: Bool)

@@ -6,7 +6,7 @@ import Posix
 import Postgres
 import Time
 
-/// Key of a customer's row, as in the SQLite database: `state << 60 | lane << 40 | ticket`.
+/// Key of a customer's row: `state << 60 | lane << 40 | ticket`.
 public enum PostgresPosition {
   /// Highest lane number that fits: 20 bits.
   public static let highestLane: Int64 = 1 << 20 - 1
@@ -77,10 +77,10 @@ public struct PostgresCompletion: Sendable, Hashable {
   private(set) var positions: [Int64] = []
   /// Columns of outcome, window, generation, pid, attempts, debit, credit, start and end.
   private var columns = [[Int64]](repeating: [], count: 9)
-  /// Rarely used columns, by the index of the customer.
+  /// Columns of results and shortages, by the index of the customer.
   private var optionalColumns: [Int: OptionalColumns] = [:]
 
-  /// Values that few receipts have: the result of the work, and the shortages.
+  /// The result of the work, and the shortages.
   private struct OptionalColumns: Hashable {
     var result: WorkResult?
     var shortages: String?

@@ -11,7 +11,7 @@ public struct PostgresRequest<Answer> {
   package let read: ([PostgresRows]) -> Answer?
 }
 
-/// Outcome of a request: done with an answer, refused without effect, or unknown because the connection was lost.
+/// Outcome of a request.
 public enum PostgresAnswer<Answer> {
   case done(Answer)
   /// The transaction had no effect.

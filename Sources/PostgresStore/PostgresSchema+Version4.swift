@@ -1,9 +1,9 @@
-// Fourth version of the schema: names that a reader who knows PostgreSQL and job queues understands.
+// Fourth version of the schema: new names of tables, columns and indexes.
 // Invariant: like every migration it never changes after its release.
 
 extension PostgresSchema {
   /// Renames tables, columns and indexes; no row changes, except in `meta` and `version`. A program of an older version
-  /// joins with a statement that contains the old names of the columns, so it can never join again.
+  /// joins with a statement that contains the old names of the columns, so it cannot join any more.
   static let version4: [String] =
     tables.map { renaming($0.old, to: $0.new) } + indexes
     + columns.map { "ALTER TABLE bank.\($0.table) RENAME COLUMN \($0.old) TO \($0.new)" } + identity

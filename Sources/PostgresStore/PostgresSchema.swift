@@ -83,9 +83,9 @@ enum PostgresSchema {
     ) WITH (fillfactor = 50)
     """,
 
-    // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket, as in the SQLite
-    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` are
-    // `startedAttempts` and `isAttemptRunning` of `BankModel.Customer`.
+    // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket. State 1 is waiting, 2
+    // is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` are `startedAttempts` and `isAttemptRunning` of
+    // `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (
       position bigint PRIMARY KEY,
@@ -104,7 +104,7 @@ enum PostgresSchema {
     """,
     "CREATE INDEX customer_due ON bank.customer (due_ms) WHERE due_ms IS NOT NULL",
 
-    // Services by the numbers that all branches use. The first three exist in every branch.
+    // Services by the numbers that all branches use.
     """
     CREATE TABLE bank.service (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 65535),
@@ -285,9 +285,9 @@ enum PostgresSchema {
     """,
   ]
 
-  /// One row of `commit` contains the tickets of all receipts of a commit except cancellations; version 1 had an index
-  /// entry per receipt. The column `version` of a branch contains the schema version of its program. An older program
-  /// omits this column, which has no default, so it can never join again.
+  /// One row of `commit` contains the tickets of all receipts of a commit except cancellations. The column `version` of
+  /// a branch contains the schema version of its program. An older program omits this column, which has no default, so
+  /// it cannot join any more.
   private static let version2 = [
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
@@ -376,7 +376,7 @@ enum PostgresSchema {
   /// Tables with one partition per day.
   static let partitioned = ["receipt", "attempt", "commit"]
 
-  /// SQL statements that create the partitions of a day in the tables of receipts, attempts and commits.
+  /// SQL statements that create the partitions of a day.
   static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
 
   /// SQL statement that creates the partition of one table for a day.

@@ -37,9 +37,8 @@ extension PostgresStatements {
   /// its counts: waiting, delayed, dead, served, out of stock. Returns two booleans, true if the epoch is valid and if
   /// the commit took effect, and the tickets.
   ///
-  /// In almost every commit, all customers still exist. The branch therefore computes the sums, and the server does
-  /// not examine rows. If a customer is missing, the server examines each row. The branch requests the same with -1
-  /// as the number of customers, if one of them was cancelled.
+  /// If all customers still exist, the server uses the sums of the branch, and otherwise it examines each row. The
+  /// branch requests the latter with -1 as the number of customers, if one of them was cancelled.
   static let complete = completing("bank-complete", withResults: false)
   /// Finishes customers like ``complete``, with more parameters per customer after the end: the numbers of the result
   /// (`Int64.min` for missing ones), first and last bytes of output and errors, and shortages.

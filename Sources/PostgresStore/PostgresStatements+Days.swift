@@ -1,5 +1,4 @@
-// SQL statements for the whole bank: cancellations, the business day and its end, and the queries of the poll that a
-// branch makes each second.
+// SQL statements for the whole bank: cancellations, the business day and its end, and the queries of a poll.
 // Invariant: a day ends only if no customer is left, under the lock under which tickets are issued. So every customer
 // belongs to the last day.
 import Postgres
@@ -87,8 +86,7 @@ extension PostgresStatements {
     """)
 
   /// Ends a drain that no branch continues: no branch is open except the one whose epoch this transaction has ended,
-  /// and the day has not ended. The branches that have left could not serve the remaining customers. Parameter: 1;
-  /// with any other value the statement does nothing.
+  /// and the day has not ended. Parameter: 1; with any other value the statement does nothing.
   static let endDrain = PostgresStatement(
     "bank-end-drain", [.integer],
     """

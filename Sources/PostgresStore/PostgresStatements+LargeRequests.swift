@@ -1,8 +1,8 @@
 // SQL statements for a large request for tickets. The slices of the request are stored first, without tickets. Then one
-// short transaction issues all its tickets. Then its customers are moved to their lines, a few slices in each
-// transaction. A list whose customers have keys is an exception: its customers are moved when the tickets are issued.
-// Invariant: all slices are at the server before the intake lock is taken. A request that has its tickets is complete
-// and durable, so any branch may continue it. Only its own branch continues a request without tickets.
+// short transaction issues its tickets. Then its customers are moved to their lines, a few slices in each transaction.
+// A list whose customers have keys is an exception: its customers are moved when the tickets are issued.
+// Invariant: tickets are issued only if all slices are at the server. A request that has its tickets is complete and
+// durable, so any branch may continue it. Only its own branch continues a request without tickets.
 import Postgres
 
 extension PostgresStatements {
@@ -144,8 +144,8 @@ extension PostgresStatements {
         UNION SELECT unnest(held.lanes) FROM held CROSS JOIN reached WHERE reached.next > held.last) AS l)
     """)
 
-  /// Up to eight large requests whose customers are still being moved: those of this branch, and those of branches that
-  /// are not open. Parameter: branch.
+  /// A limited number of large requests whose customers are still being moved, of this branch and of branches that are
+  /// not open. Parameter: branch.
   static let pollLargeRequests = PostgresStatement(
     "bank-look-batches", [.integer],
     """

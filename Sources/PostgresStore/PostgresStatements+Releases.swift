@@ -1,7 +1,6 @@
 // SQL statements about possible reservations of a branch's stock for cancelled tickets.
 // Invariant: any branch writes a row of `stock_release`, in the transaction that cancels. Only the branch whose number
-// is in the row deletes it, after the stock of that branch has released the reservation or has none. A stock releases a
-// reservation once, however often it is asked.
+// is in the row deletes it, after the stock of that branch has released the reservation or has none.
 import Postgres
 
 extension PostgresStatements {

@@ -32,8 +32,8 @@ extension PostgresStatements {
     var claim = "true"
   }
 
-  /// Customers that are due, up to a maximum age. Both bounds are subqueries, because only then does the index scan use
-  /// them as start and end.
+  /// Customers that are due, up to a maximum age. Both bounds are subqueries, so that the index scan uses them as start
+  /// and end.
   private static let due = ReturnStatement(
     name: "due", parameters: [.integer],
     condition: """

@@ -199,7 +199,6 @@ enum PostgresStatements {
   private static let maxBytesUnderLock = 32 << 10
   /// Position in the only row that is returned instead of a page that is larger than this maximum.
   static let oversizedPage: Int64 = -1
-  /// The row that is returned instead of a page that is too large.
   private static let marker =
     "SELECT \(oversizedPage)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
   /// SQL condition: the rows of a page exceed ``maxBytesUnderLock``.

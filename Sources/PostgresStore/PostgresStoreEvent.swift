@@ -6,19 +6,19 @@ import Postgres
 import QueueCore
 import Time
 
-/// Event that a shared store reports to its branch, such as a claimed page, a commit or the loss of the lease.
+/// Event that a shared store reports to its branch.
 public enum PostgresStoreEvent: Sendable, Equatable {
   /// The database cannot be used. No event follows.
   case refused(SharedStoreFailure)
   /// A connection was lost, could not be made or leads to an unsuitable server, or the database accepts no writes; the
-  /// store retries. The loss of a connection alone loses no data.
+  /// store retries.
   case interrupted(PostgresError)
   /// The branch has joined in a new epoch and owns no customers. Also sent after ``lost(_:)``.
   case joined(JoinResult)
   /// The lease was renewed. The branch must not assign a customer after this time.
   case leaseExtended(until: MonotonicTime)
-  /// The branch owns no customers any more. Its former customers are served again, by this branch or another one.
-  /// Staged changes are dropped. Transactions that were already sent are reported before the next ``joined(_:)``.
+  /// The branch owns no customers any more. Staged changes are dropped. Transactions that were already sent are
+  /// reported before the next ``joined(_:)``.
   case lost(LeaseLoss)
   /// The oldest transaction in flight is committed. These customers were not changed, because they had been removed
   /// before.
@@ -31,7 +31,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case page(Line, [CustomerWithPayload])
   /// The line may have unclaimed customers.
   case lineMayHaveCustomers(Line)
-  /// A customer that this branch may own was cancelled, usually by another branch.
+  /// A customer that this branch may own was cancelled.
   case cancelledElsewhere(TicketNumber)
   /// Reply to a request.
   case answered(RequestNumber, StoreReply)
@@ -52,8 +52,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   case known(SharedStoreProgress)
   /// The database was restored to an older state and lacks later data.
   case older(StoreRollback)
-  /// Transactions that were reported as committed and are not in the database, for example because their server was
-  /// lost, and its successor has never received them.
+  /// Transactions that were reported as committed and are not in the database, for example after a failover.
   case transactionsLost(commits: [Int64])
 }
 

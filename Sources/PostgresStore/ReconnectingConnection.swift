@@ -1,8 +1,8 @@
 // One link to the shared database: a connection that is replaced after each loss, with growing pauses. Each new
-// connection tries a different host, or the host of another open connection of the branch. The pauses stay short for
-// the first minute, because a standby may replace a lost server, and all customers of the branch wait for the new
-// server. A silent host takes the whole timeout for connecting. So the link abandons a slow host if another connection
-// of the branch has reached the server at a different host.
+// connection tries a different host, or the host of another open connection of the branch. The pauses stay short at
+// first, because a standby may replace a lost server, and all customers of the branch wait for the new server. A silent
+// host takes the whole timeout for connecting. So the link abandons a slow host if another connection of the branch has
+// reached the server at a different host.
 // Invariant: the link is open only after the server processes of its earlier connections have exited. So every
 // request sent on an earlier connection has taken effect by then, or never will.
 import Posix
@@ -22,7 +22,7 @@ final class ReconnectingConnection: PostgresHandler {
   var isOpen: Bool { stage == .open && connection?.isReady == true }
   /// Number of requests in flight.
   var inFlightCount: Int { isOpen ? connection?.inFlightCount ?? 0 : 0 }
-  /// Pid of the server process; for tests.
+  /// Pid of the server process.
   var backend: Int32 { connection?.backend ?? 0 }
   /// Properties of the present or last server; nil before the first connection.
   private(set) var server: PostgresServer?
@@ -45,9 +45,9 @@ final class ReconnectingConnection: PostgresHandler {
 
   /// Pause after the first loss; each further one doubles it.
   private static let firstPause = TimeSpan.milliseconds(20)
-  /// Maximum pause during the first minute (``earlyOutage``) of an outage; ``maxPause`` applies after it.
+  /// Maximum pause during ``earlyOutage``.
   private static let maxEarlyPause = TimeSpan.milliseconds(150)
-  /// Maximum pause after the first minute of an outage.
+  /// Maximum pause after ``earlyOutage``.
   private static let maxPause = TimeSpan.seconds(1)
   /// Time from the start of an outage in which the pauses stay short.
   private static let earlyOutage = TimeSpan.seconds(60)
@@ -125,7 +125,7 @@ final class ReconnectingConnection: PostgresHandler {
     if let error, !error.takesNoChanges { lost(error) }
   }
 
-  /// Ends the pause before the next attempt to connect, because another connection has just reached the server.
+  /// Ends the pause before the next attempt to connect.
   func retryNow() {
     guard stage == .waiting else { return }
     pause = Self.firstPause
@@ -291,7 +291,6 @@ final class ReconnectingConnection: PostgresHandler {
     }
   }
 
-  /// Closes the connection, and reports the reason.
   private func abandon(_ error: PostgresError) {
     dropConnection()
     lost(error)

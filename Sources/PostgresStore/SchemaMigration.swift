@@ -120,7 +120,7 @@ public final class SchemaMigration {
     finish(.failure(.failed(PostgresError(.unexpectedReply("its response about the schema"), at: ""))))
   }
 
-  /// Request that creates the partitions of a day for receipts, attempts and commits. Existing ones are not an error.
+  /// Request that creates the partitions of a day. Existing ones are not an error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
     // The lock serialises the creation, because concurrent creation of the same table would fail.
     PostgresRequest(

@@ -13,7 +13,7 @@ extension SharedStore {
   /// then up to `limit` new ones.
   public func claim(_ line: Line, limit: Int) { claims.claim(line, limit: limit) }
 
-  /// Returns customers of a page that were not served. Other branches may claim them at once.
+  /// Returns customers of a page that were not served. Other branches may claim them.
   public func returnClaimed(_ line: Line, _ tickets: [TicketNumber]) {
     guard let lane = context.lanes[line], !tickets.isEmpty, context.branch != nil else { return }
     requests.ask(
