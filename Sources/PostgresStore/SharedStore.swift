@@ -2,10 +2,9 @@
 // that it reports.
 //
 // One connection serves the customers of the branch (pages and transactions), one serves requests, and one the lease,
-// so that no slow page, commit or request delays a renewal. A lost connection is replaced. While the lease is valid,
-// the branch keeps its epoch and its customers. Requests in flight are resolved after the server processes of the lost
-// connection have exited, and are repeated if they had no effect. After its lease has expired or it was fenced, the
-// branch owns no customers any more and rejoins.
+// so that no slow page, commit or request delays a renewal. A lost connection is replaced. Requests in flight are
+// resolved after the server processes of the lost connection have exited, and are repeated if they had no effect. After
+// its lease has expired or it was fenced, the branch owns no customers any more and rejoins.
 //
 // Invariant: the guarantees of PostgresStoreEvent. Errors: SharedStoreFailure if the database cannot be used; no other
 // error is final.
@@ -15,7 +14,7 @@ import Postgres
 import QueueCore
 import Time
 
-/// Database of a bank with several branches, for the writes of one branch. Never waits for the server in a call.
+/// Database of a bank with several branches, for the writes of one branch. Its calls do not wait for the server.
 /// Results are taken with ``takeEvent()`` at the end of each iteration, after ``finishIteration()``.
 public final class SharedStore {
   /// Configuration of a branch and its database.
@@ -37,7 +36,7 @@ public final class SharedStore {
     public var homeIdentity = ""
     /// Size limits of requests for tickets.
     public var bounds = EnqueueLimits()
-    /// Length of the lease in the database. By the branch's own clock the lease is an eighth shorter.
+    /// Length of the lease in the database. By the branch's own clock the lease is shorter.
     public var lease: TimeSpan = .seconds(4)
 
     public init(
@@ -188,7 +187,7 @@ public final class SharedStore {
 
   // MARK: - The epoch
 
-  /// Records that a connection is open, and lets the others connect at once.
+  /// Records that a connection is open, and ends the pauses of the others.
   private func note(opened link: ReconnectingConnection) {
     interrupted.remove(ObjectIdentifier(link))
     reportedRefusal = nil
@@ -222,7 +221,7 @@ public final class SharedStore {
     requests.pump()
   }
 
-  /// Creates the partitions of this day and the next one in the tables of receipts, attempts and commits.
+  /// Creates the partitions of this day and the next one.
   private func createPartitions(for day: BusinessDay) {
     for next in [day, day + 1] {
       requests.ask(
@@ -332,8 +331,7 @@ public final class SharedStore {
     if isLeaving { watch.handleLoss() }
   }
 
-  /// Polls once more after leaving, to report the state of the bank, and the counts of the day if it has ended, to
-  /// the client that requested the stop.
+  /// Polls once more after leaving, to report the state of the bank, and the counts of the day if it has ended.
   private func pollEverything(of branch: PostgresBranch) {
     watch.handleLoss()
     let isSent = leaseLink.send(BankPoll.request(of: branch, isLast: true)) { [weak self] answer in
@@ -363,7 +361,7 @@ public final class SharedStore {
     return .earliest(links, watch.nextDeadline, own)
   }
 
-  /// Does everything that is due. Must be called at the end of each loop iteration.
+  /// Does what is due. Must be called at the end of each loop iteration.
   public func finishIteration() {
     guard !isOver else { return }
     survey?.finishIteration()
@@ -391,6 +389,6 @@ public final class SharedStore {
 }
 
 extension SharedStore {
-  /// Server processes of the connections for work, requests and lease; for tests.
+  /// Server processes of the connections for work, requests and lease.
   var backends: [Int32] { [customerLink, requestLink, leaseLink].map(\.backend) }
 }

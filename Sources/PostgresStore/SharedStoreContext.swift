@@ -7,7 +7,6 @@ import Postgres
 import QueueCore
 import Time
 
-/// State of the branch that all parts of the shared store use.
 final class SharedStoreContext {
   /// The branch in its present epoch; nil while it has none.
   var branch: PostgresBranch?
@@ -19,9 +18,9 @@ final class SharedStoreContext {
   /// Numbers of the transactions in the present epoch.
   var numbers = CommitNumbers()
   var clock = ServerClockOffset()
-  /// Called by the part that has found out that the branch was fenced.
+  /// Called when the branch was fenced.
   var fenced: () -> Void = {}
-  /// Called to request a poll soon: after customers were delayed, or a drain was requested.
+  /// Called to request a poll.
   var lookSoon: () -> Void = {}
   /// Known identity of the database and its server; nil if none is known yet.
   var known: SharedStoreProgress?
@@ -48,7 +47,7 @@ final class SharedStoreContext {
 
   var hasEvents: Bool { taken < events.count }
 
-  /// Last refusal of a write by a database that accepts no writes; nil after a successful write.
+  /// Last refusal of a write by a database that accepts no writes; nil while it accepts writes.
   private(set) var writeRefusal: PostgresError?
   /// Called to refuse new requests while the database accepts no writes.
   var onWriteRefusal: (PostgresError) -> Void = { _ in }
@@ -145,7 +144,7 @@ final class SharedStoreContext {
   }
 
   /// Issue time of a claimed customer, by the branch's clock. The stock identifies the order of a ticket by its issue
-  /// time, in every epoch and with every clock setting. So the times of these customers are not converted.
+  /// time, so the issue time of a customer that uses the stock is not converted.
   private func issued(_ found: ClaimedCustomer, in line: Line) -> WallTime {
     line.service.usesStock
       ? WallTime(milliseconds: found.issuedMilliseconds) : clock.localTime(found.issuedMilliseconds)

@@ -2,7 +2,6 @@
 // Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
 // answers to an earlier run are ignored.
 
-/// Progress of a large request, which is sent in slices: how many were sent, and whether all are stored.
 struct StagingProgress {
   /// Number of restarts.
   private(set) var attempt = 0

@@ -5,7 +5,6 @@ import BankModel
 import Postgres
 import QueueCore
 
-/// Builders of the transactions for operator commands and periodic tasks.
 enum StoreOperations {
   /// Result of one transmission of a request: its answer, or that the branch was fenced.
   typealias AttemptResult = StoreRequestQueue.AttemptResult
@@ -139,9 +138,9 @@ enum StoreOperations {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]
       segment += PostgresSchema.partitions(day + 1).map { .once($0) }
-      // The locks order this transaction after the claims in flight and before all later claims. A page inserted
-      // while its day ends would not be deleted, and would block the customers of the next day forever. The deletion
-      // below waits for a concurrent rescue, and so also deletes the ranges that the rescue has returned.
+      // The locks order this transaction after the claims in flight and before all later claims. A page inserted while
+      // its day ends would not be deleted, and would block the customers of the next day. The deletion below waits for
+      // a concurrent rescue, and so also deletes the ranges that the rescue has returned.
       segment += [PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes()]
       if cancellingAll {
         segment.append(
@@ -162,7 +161,7 @@ enum StoreOperations {
     }
   }
 
-  /// Creates the partitions of a day in the tables of receipts, attempts and commits.
+  /// Creates the partitions of a day.
   static func createPartitions(for day: BusinessDay) -> StoreRequestQueue.RequestBuilder {
     { _, _, _ in
       let request = SchemaMigration.partition(for: day)
@@ -185,7 +184,7 @@ enum StoreOperations {
   }
 
   /// Deletes the receipts, attempts and commits of these days, and the keys of all days before one. The transaction
-  /// waits for each lock for at most 1 s, because writers wait while it waits.
+  /// waits for a lock for a limited time, because writers wait while it waits.
   static func prune(_ days: [Int64], before day: BusinessDay) -> StoreRequestQueue.RequestBuilder {
     { _, _, _ in
       let tables = days.flatMap { day in PostgresSchema.partitioned.map { "bank.\($0)_\(day)" } }

@@ -65,7 +65,7 @@ extension StoreRequestQueue {
         switch answer {
         case .requeued(0): finishLargeRequest(name)
         case .requeued: moveSlices(name)
-        // The next poll repeats the move.
+        // A later poll repeats the move.
         default: break
         }
       }, StoreOperations.moveSlices(name))
@@ -79,7 +79,7 @@ extension StoreRequestQueue {
     }
   }
 
-  /// Deletes slices without a request, and continues requests that have tickets. Called when a new epoch has started.
+  /// Deletes slices without a request, and continues requests that have tickets.
   func resumeLargeRequests(_ branch: PostgresBranch) {
     deleteOrphanedSlices()
     for task in tasks where task.staging?.given != nil {

@@ -9,7 +9,6 @@ import Postgres
 import QueueCore
 import Time
 
-/// Requests to the shared database that wait or are in flight: for tickets, operator commands and periodic tasks.
 final class StoreRequestQueue {
   /// Result of one transmission of a request: its answer, or that the branch was fenced.
   enum AttemptResult {
@@ -121,7 +120,7 @@ final class StoreRequestQueue {
     pump()
   }
 
-  /// Adds a request, and sends it as soon as possible. `finish`, if given, receives the answer instead of the client.
+  /// Adds a request, and sends it as soon as possible.
   ///
   /// - Parameters:
   ///   - repeatsInLaterEpoch: true if the request must be repeated in a later epoch.
@@ -167,8 +166,7 @@ final class StoreRequestQueue {
       guard let self, let commit = self.finishAttempt(task.id, branch) else { return }
       switch answer {
       case .done(.answer(let answer)):
-        // The outcome is known, so the number is never queried and can be released. Not every request has a row with
-        // its number in the database.
+        // The outcome is known, so the number need not be queried.
         self.context.numbers.release(commit)
         self.end(task.id, answer)
       case .done(.fenced): if self.context.branch == branch { self.context.fenced() }
@@ -273,7 +271,7 @@ final class StoreRequestQueue {
     }
   }
 
-  /// Assigns numbers to new lanes, and then continues sending. Always returns false: nothing was sent yet.
+  /// Assigns numbers to new lanes, and then continues sending. Returns false: nothing was sent yet.
   func addLanes(_ lines: [Line], for own: Int64) -> Bool {
     let segment = [
       PostgresStatements.lockNumbers(),
@@ -288,7 +286,7 @@ final class StoreRequestQueue {
       switch answer {
       case .done(let rows): self.context.adopt(lanes: rows, for: own)
       case .refused(let error) where !error.isTransient:
-        // The requests that need these lanes are refused. All other requests continue.
+        // Requests with these lines are refused.
         let stuck = self.tasks.filter { $0.commit == nil && $0.columns?.lines == lines }
         for task in stuck { self.end(task.id, .refused(self.context.storeError(error))) }
       case .refused, .unknown: self.retryAt = SystemClock.monotonic() + Self.pause

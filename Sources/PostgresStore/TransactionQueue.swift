@@ -2,8 +2,8 @@
 // Invariant: the transactions take effect in order. One that follows another in flight contains the number of that one,
 // and has no effect without it. Results are reported in order, and none twice. A transaction with an unknown outcome is
 // queried before it is sent again.
-// Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, every
-// transaction in flight or staged is dropped. If the epoch ends, all that are not in the database are dropped.
+// Errors: a transaction that was refused for a temporary reason is sent again. If the refusal is not temporary, the
+// transactions in flight or staged are dropped. If the epoch ends, all that are not in the database are dropped.
 import BankModel
 import Posix
 import Postgres

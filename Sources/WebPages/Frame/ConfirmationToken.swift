@@ -1,6 +1,6 @@
 // Contents of a confirmation as its form sends them: number of tickets, highest ticket, day.
-// Invariant: the digits of a confirmation with positive numbers parse to an equal confirmation. Text other than 39 to
-// 57 digits is rejected, and so are numbers that are not positive.
+// Invariant: the digits of a confirmation with positive numbers parse to an equal confirmation. Numbers that are not
+// positive are rejected.
 import BankModel
 
 /// What a user confirmed: a number of tickets, the highest possible ticket, and their business day.
@@ -20,7 +20,7 @@ public struct ConfirmationToken: Sendable, Equatable {
   private static let width = 19
 
   /// All three values as one string of digits, so that a client that returns only this field returns all of them. The
-  /// ticket and the day have 19 digits each.
+  /// ticket and the day have a fixed number of digits.
   public var digits: String { "\(count)\(Self.padded(last))\(Self.padded(day))" }
 
   /// Parses a confirmation; nil for any other text.

@@ -3,29 +3,16 @@
 // two requests, and a repeated request is a duplicate. Without scripts the server answers 303 to the page with
 // `?notice=CODE` (``Notice/code``). To the script (`Accept: application/json`) it answers with
 // ``Notice/json(_:to:because:)`` and an HTTP status.
-// Invariant: the list is complete; the tests search the pages for every name.
 //
-// /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.
-//                        With from=kiosk and one customer the answer leads to /ticket/N?day=D.
-// /reset                 GET shows ``ConfirmPage``; POST day, confirmed=1, back
-// /tickets/cancel        day, and ticket, repeated; or all (1 or more) with the filter: service, state, after.
-// /tickets/requeue       Without `confirmed` the answer is a ``ConfirmPage``, also for the script, which then
-//                        asks for HTML. With the `confirmed` of that page (``ConfirmationToken``) the command is
-//                        executed, unless the day has changed (``Refusal/dayChanged``). back
-// /windows/pause, resume service
-// /windows/scale         service, windows
-// /windows/end           window, generation, pid
-// /juice                 juice
-// /stock                 item and change, or item and quantity
-// /vending/insert        amount
-// /vending/buy           product
-// /vending/return        nothing
-// /vending/admin/login   code
-// /vending/admin/add     product, count, made and expires as 2026-03-01
-// /vending/admin/discard nothing
-// /language, /theme      lang or theme, back; neither has a key
+// /customers: `from` is `bank` or `kiosk`; an empty `service` of the kiosk means a random one. With from=kiosk and one
+// customer the answer leads to /ticket/N?day=D.
+// /reset: GET shows ``ConfirmPage``.
+// /tickets/cancel, /tickets/requeue: `ticket`, repeated; or `all` (1 or more) with the filter. Without `confirmed` the
+// answer is a ``ConfirmPage``, also for the script, which then asks for HTML. With the `confirmed` of that page
+// (``ConfirmationToken``) the command is executed, unless the day has changed (``Refusal/dayChanged``).
+// /vending/admin/add: `made` and `expires` as 2026-03-01.
 
-/// Action that a form of a page requests, such as adding customers; the raw value is its path.
+/// Action that a form of a page requests; the raw value is its path.
 public enum FormAction: String, Sendable, CaseIterable {
   case customers = "/customers"
   case reset = "/reset"

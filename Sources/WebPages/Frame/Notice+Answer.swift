@@ -1,5 +1,5 @@
 // Answer to a form for the script in a page.
-// Invariant: the answer contains complete sentences, so the script needs no texts and no rules.
+// Invariant: the answer contains complete sentences, so the script needs no texts.
 import BankModel
 import JSON
 

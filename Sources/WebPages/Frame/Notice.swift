@@ -59,9 +59,7 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Reason for a refusal. A request that ended with `inDoubt` may have been executed, and a juice that was not delivered
-/// may have been ordered or cancelled. If the API for scripts has an error code for the same condition, the raw value
-/// is this code.
+/// Reason for a refusal. If the API for scripts has an error code for the same condition, the raw value is this code.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining

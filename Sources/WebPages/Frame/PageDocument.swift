@@ -1,6 +1,6 @@
 // Frame of every page: document head, navigation, notice, footer.
 // Invariant: the document contains no inline script and no inline style, so the content security policy can forbid
-// both. Without scripts every link and button that is shown works.
+// both.
 import BankModel
 
 /// The HTML document of a page, from its content and its frame.
@@ -17,7 +17,7 @@ struct PageDocument {
   /// The complete document.
   var text: String {
     let theme: HTML? = frame.theme == .automatic ? nil : #" data-theme="\#(frame.theme.rawValue)""#
-    // A page whose only region is the banner of the frame never changes, so it opens no stream.
+    // A page whose only region is the banner of the frame opens no stream.
     let live: HTML? =
       regions.count < 2
       ? nil

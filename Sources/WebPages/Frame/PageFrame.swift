@@ -30,9 +30,9 @@ public struct PageFrame: Sendable, Equatable {
   public var isPublic: Bool
   /// Data with which the script recognises this server later: the id of its session and a key; "" for none.
   public var server: String
-  /// True if the coordinator answers. Pages of the shop check their services themselves.
+  /// True if the coordinator answers.
   public var isConnected: Bool
-  /// True after the bank has closed. The web server then ends too.
+  /// True after the bank has closed.
   public var isClosed: Bool = false
   /// Result of the last form.
   public var notice: Notice?

@@ -1,5 +1,5 @@
 // Links of the navigation, in order, with their icons.
-// Invariant: every linked page opens with its path alone, without a query.
+// Invariant: a linked page needs no query.
 import Arguments
 
 /// Link to a page in the navigation, with its name and icon.

@@ -1,6 +1,6 @@
 // Common protocol of pages. A page is a value that returns the document and its changing regions.
-// Invariant: the document contains each region once, with exactly the contents of `regions`, so browsers
-// with and without JavaScript show the same.
+// Invariant: the document contains the contents of `regions`, so that browsers with and without JavaScript show the
+// same.
 
 /// Content of a page of the bank, as a value that makes its HTML for a viewer.
 public protocol WebPage: Sendable, Equatable {
@@ -26,7 +26,7 @@ extension WebPage {
   public var cssClass: HTML { "" }
   /// Nil: the address is permanent.
   public var lastingAddress: String? { nil }
-  /// The additional style sheet of every page but ``BankPage``.
+  /// The default: the additional style sheet.
   public var sheets: [String] { ["more.css"] }
 
   /// All changing regions: the banner about the connection, and those of the page.

@@ -1,13 +1,10 @@
 // Text that is HTML.
-// Invariant: every interpolated value that is not HTML is escaped, in elements and in quoted attributes. Only literals
-// in the source, and HTML that was made from them, are inserted unchanged. Text of customers therefore cannot become an
-// element, and no caller must escape it.
+// Invariant: interpolated text that is not HTML is escaped for elements and quoted attributes. Text of customers
+// therefore cannot become an element.
 
 /// A piece of an HTML document. Values inserted into its literal are escaped, unless they are HTML, too.
 ///
 ///     let row: HTML = #"<li data-key="\#(ticket)">\#(name)</li>"#
-///
-/// The literal is HTML; interpolated values are escaped unless they are `HTML`.
 public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
   /// The text for the document.
   public private(set) var text: String

@@ -1,6 +1,5 @@
 // JSON of changes for the script in the page.
-// Invariant: one line. Rows that are equal except for their keys are written once, so that two hundred
-// waiting customers take a few kilobytes and not thirty.
+// Invariant: one line. Rows that are equal except for their keys share one template, which saves bytes.
 import JSON
 
 extension RegionDifference {
@@ -84,7 +83,6 @@ extension RegionDifference {
     }
   }
 
-  /// Appends the elements with commas between them.
   private static func list<Element>(
     _ elements: [Element], to bytes: inout [UInt8], _ each: (Element, inout [UInt8]) -> Void
   ) {

@@ -41,7 +41,7 @@ public struct RegionDifference: Sendable, Equatable {
   /// Changes by region; empty if the values are equal.
   public private(set) var changes: [RegionChange] = []
 
-  /// All regions, for a viewer that has no state or too old a state.
+  /// Makes the changes that set all regions.
   public init(snapshot regions: [Region]) {
     changes = regions.map {
       switch $0 {
@@ -71,7 +71,7 @@ public struct RegionDifference: Sendable, Equatable {
     }
   }
 
-  /// A list with more changes than this is sent completely, which takes fewer bytes per row and is faster to apply.
+  /// A list with more changes than this is sent completely.
   private static let few = 64
 
   /// True if a list has changed.

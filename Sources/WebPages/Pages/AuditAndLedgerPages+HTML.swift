@@ -4,7 +4,7 @@
 import BankModel
 
 extension AuditPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.audit }
 
   /// True if the audit found no problem and no check that was made shows a difference.
@@ -69,7 +69,7 @@ extension AuditPage {
       """
   }
 
-  /// Section with a list of at most 200 sentences; empty if there are none.
+  /// Section with a list of sentences; empty if there are none.
   private func list(_ heading: String, _ sentences: [String], _ cssClass: HTML) -> HTML {
     guard !sentences.isEmpty else { return "" }
     return """
@@ -92,7 +92,7 @@ extension PageMessages {
 }
 
 extension LedgerPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.ledger }
 
   /// Sums of all debits and of all credits.

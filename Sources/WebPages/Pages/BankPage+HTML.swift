@@ -1,12 +1,12 @@
-// HTML of the bank's page: the two lists, the timer, the two buttons, the numbers, and the last events.
-// Invariant: the buttons are outside of all regions, so that a change never interrupts a press.
+// HTML of the bank's page.
+// Invariant: the buttons are outside of the regions, so that a change does not interrupt a press.
 import BankModel
 
 extension BankPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.bank }
 
-  /// No additional style sheet: most browsers open this page first, and it must load fast.
+  /// No additional style sheet, so that this page loads fast.
   public var sheets: [String] { [] }
 
   /// Changing regions of the page.

@@ -3,9 +3,9 @@
 import BankModel
 
 extension ConfirmPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.confirmHeading }
-  /// Changing regions: none, because the page does not change.
+  /// Changing regions: none.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page. The script uses the content of `[data-confirm]` for its dialog.
@@ -87,7 +87,7 @@ extension ConfirmPage {
       "\(messages.customerCount(bound.count))을 다시 줄 세울까요?\(who)")
   }
 
-  /// The day and at most ten tickets in parentheses, for a question; only the day if all tickets of a filter are meant.
+  /// The day and the first tickets in parentheses, for a question; only the day if all tickets of a filter are meant.
   private func named(_ messages: PageMessages, _ tickets: [TicketNumber], _ bound: ConfirmationToken)
     -> String
   {
@@ -99,9 +99,9 @@ extension ConfirmPage {
 }
 
 extension LoginPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.loginHeading }
-  /// Changing regions: none, because the page does not change.
+  /// Changing regions: none.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.
@@ -115,9 +115,9 @@ extension LoginPage {
 }
 
 extension CrossSitePage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.bank }
-  /// Changing regions: none, because the page does not change.
+  /// Changing regions: none.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page. The link is for browsers that ignore the `refresh` element.
@@ -133,7 +133,7 @@ extension CrossSitePage {
 extension ErrorPage {
   /// Title of the page: the HTTP status code.
   public func title(_ frame: PageFrame) -> String { "\(status)" }
-  /// Changing regions: none, because the page does not change.
+  /// Changing regions: none.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.

@@ -1,6 +1,5 @@
 // HTML of long lists: customers, dead letters, receipts.
-// Invariant: the server stores no filter, because the URL of a list contains it. A page has at most 200 rows. A command
-// for a selection needs a confirmation that shows the number of customers.
+// Invariant: the server stores no filter, because the URL of a list contains it.
 import BankModel
 
 extension RecordFilter {
@@ -64,7 +63,7 @@ extension PageFrame {
 }
 
 extension TicketsPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.tickets }
 
   /// Changing regions of the page.
@@ -86,7 +85,7 @@ extension TicketsPage {
 }
 
 extension DeadPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.deadLetters }
 
   /// Changing regions of the page.
@@ -105,7 +104,7 @@ extension DeadPage {
 }
 
 extension ReceiptsPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.receipts }
 
   /// Changing regions of the page.

@@ -4,7 +4,7 @@
 import BankModel
 
 extension JuicePage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.juiceMaker }
 
   /// Changing regions of the page.
@@ -40,7 +40,7 @@ extension JuicePage {
   }
 
   /// The juices in display order. Juices of several fruits are first and larger. The others are in the order of their
-  /// fruits, as on the original screen.
+  /// fruits.
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -74,7 +74,7 @@ extension JuicePage {
 }
 
 extension StockPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.phrases.stockEditorTitle }
 
   /// Changing regions, without the field for a typed amount, so that typed text is not disturbed.

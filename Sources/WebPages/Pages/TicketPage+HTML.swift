@@ -1,10 +1,9 @@
 // HTML of a ticket, the kiosk and the call display.
-// Invariant: every attempt shows its window, process, generation and end as far as they are known, in order of time.
-// New output of a stream is shown after its older output.
+// Invariant: attempts are shown in order of time, and new output of a stream after its older output.
 import BankModel
 
 extension KioskPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.kiosk }
 
   /// Changing regions of the page.
@@ -215,7 +214,7 @@ extension TicketPage {
 }
 
 extension LobbyPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.lobby }
   /// Layout for a wall display.
   public var cssClass: HTML { "wall" }

@@ -4,7 +4,7 @@
 import BankModel
 
 extension VendingAdminPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.admin }
 
   /// Changing regions of the page.
@@ -121,9 +121,9 @@ extension VendingAdminPage {
 }
 
 extension ManagerLoginPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.admin }
-  /// Changing regions: none, because the page does not change.
+  /// Changing regions: none.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
   /// Content of the page.

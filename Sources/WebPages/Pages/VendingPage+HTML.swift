@@ -1,9 +1,9 @@
 // HTML of the customers' side of the vending machine: cards, money, and the list of purchases.
-// Invariant: except for one link, no element of the page leads to functions of the manager.
+// Invariant: except for one link, the content of the page does not lead to functions of the manager.
 import BankModel
 
 extension VendingPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.vending }
 
   /// Changing regions of the page.

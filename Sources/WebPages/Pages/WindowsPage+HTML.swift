@@ -3,7 +3,7 @@
 import BankModel
 
 extension WindowsPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.windows }
 
   /// Changing regions of the page.
@@ -195,7 +195,7 @@ extension LogLine {
 }
 
 extension ServicesPage {
-  /// Title of the page: always the same text, in the language of the frame.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.messages.services }
 
   /// Changing regions of the page.

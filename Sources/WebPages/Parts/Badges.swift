@@ -112,11 +112,11 @@ extension PageFrame {
     #"<div class="heading"><h1>\#(text)</h1>\#(beside)</div>"#
   }
 
-  /// A small plot of the last 120 numbers, oldest first, with a text alternative.
+  /// A small plot of the last numbers, oldest first, with a text alternative.
   func plot(_ values: [Int64], _ label: String) -> HTML {
     let shown = Array(values.suffix(120))
     let top = max(shown.max() ?? 0, 1)
-    // A peer may send any number: negative ones count as 0, and the highest one is drawn 56 units high.
+    // A peer may send any number: negative ones count as 0.
     let points = shown.enumerated().map { offset, value in
       let height = Int64((Double(max(value, 0)) / Double(top) * 56).rounded())
       return "\(offset * 4),\(60 - height)"

@@ -1,6 +1,6 @@
 // Form elements of several pages: hidden fields, buttons, choices.
-// Invariant: every form made by this file contains the key of its document; in an event stream the key is empty, and
-// the script sets one for each press. On a read-only server the buttons of forms are disabled, even without scripts.
+// Invariant: a form contains the key of its document; in an event stream the key is empty, and the script sets one for
+// each press. For a read-only viewer the buttons of forms are disabled.
 import BankModel
 
 extension PageFrame {
@@ -23,10 +23,10 @@ extension PageFrame {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
 
-  /// Attribute that disables a button on a read-only server.
+  /// Attribute that disables a button for a read-only viewer.
   var disabledAttribute: HTML { isReadOnly ? " disabled" : "" }
 
-  /// A submit button, disabled on a read-only server.
+  /// A submit button, disabled for a read-only viewer.
   func button(_ text: String, _ cssClass: HTML = "", attributes: HTML = "") -> HTML {
     #"<button class="\#(cssClass)"\#(attributes)\#(disabledAttribute)>\#(text)</button>"#
   }

@@ -1,10 +1,7 @@
-// Drawings of the ten drinks, made for this project: three cartons, two cans of soda, three of coffee, two
-// of energy drinks.
-// Invariant: each drawing is one symbol that a document contains once and refers to by its id. A drink that only the
-// bank's own product table contains has the drawing of its kind.
+// Drawings of drinks, made for this project.
+// Invariant: each drawing is one symbol that a document contains once and refers to by its id.
 import BankModel
 
-/// Drawings of drinks.
 enum DrinkPicture {
   /// Drawing of a drink; that of its kind if it has none of its own.
   static func use(_ drink: ItemID, _ kind: DrinkClass.Kind?) -> HTML {

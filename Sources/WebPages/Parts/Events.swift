@@ -18,7 +18,7 @@ extension PageFrame {
       """
   }
 
-  /// Description of an event: customer, kind of event, service, window, process and attempt.
+  /// Description of an event.
   private func sentence(_ event: EventRow) -> HTML {
     let messages = messages
     let who: HTML? = event.ticket.map { ticket in

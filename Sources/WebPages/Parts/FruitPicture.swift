@@ -1,9 +1,7 @@
-// Drawings of the five fruits, made for this project.
-// Invariant: each drawing is one symbol that a document contains once and refers to by its id. A fruit that only the
-// bank's own stock file contains has no drawing.
+// Drawings of fruits, made for this project.
+// Invariant: each drawing is one symbol that a document contains once and refers to by its id.
 import BankModel
 
-/// Drawings of fruits.
 enum FruitPicture {
   /// Fruits with a drawing.
   private static let known: Set<String> = ["strawberry", "banana", "pineapple", "kiwi", "mango"]

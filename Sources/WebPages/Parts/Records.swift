@@ -1,5 +1,5 @@
 // Elements of the record pages: filters, tables of customers and receipts, paging.
-// Invariant: every table is readable on a narrow screen, on which each cell with a value shows the name of its column.
+// Invariant: on a narrow screen each cell with a value shows the name of its column.
 import BankModel
 
 extension PageFrame {
@@ -45,11 +45,10 @@ extension PageFrame {
   /// button for all customers, and class of the buttons.
   typealias ListAction = (path: String, some: String, all: String, look: HTML)
 
-  /// A list of customers with checkboxes, and commands for the selected ones or for all that match the
-  /// filter.
+  /// A list of customers with checkboxes, and commands for the selected ones or for all that match the filter.
   ///
-  /// The buttons are in the form of the list, and each has its own action. The server asks for a
-  /// confirmation with the number. The day of the rows is in a region that changes with them.
+  /// The buttons are in the form of the list, and each has its own action. The day of the rows is in a region that
+  /// changes with them.
   func selection(_ regions: [Region], _ actions: [ListAction], _ columns: [Column]) -> HTML {
     let buttons = actions.map { action -> HTML in
       #"<button class="\#(action.look)" formaction="\#(action.path)"\#(disabledAttribute)>\#(action.some)</button>"#

@@ -1,5 +1,5 @@
 // Bytes of a customer or a command for a page: complete, or with a gap of known size.
-// Invariant: the omitted bytes are counted, so that a part is never shown as the whole.
+// Invariant: the omitted bytes are counted, so that a part is not shown as the whole.
 import BankModel
 
 /// A text whose middle or end may be omitted.

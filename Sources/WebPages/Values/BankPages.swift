@@ -1,4 +1,4 @@
-// Values of the bank's pages: the two lists, a ticket, the call display, windows and services.
+// Values of the bank's pages.
 // Invariant: a page is a value; equal pages give equal documents.
 import BankModel
 
@@ -50,9 +50,9 @@ public struct BranchRow: Sendable, Equatable {
   public var name: String
   /// Host on which the branch was last opened.
   public var host: String
-  /// State of the branch's lease and service.
+  /// State of the branch.
   public var state: BranchState
-  /// Number of open or requested windows.
+  /// Number of windows.
   public var windows: Int64
   /// Customers served on the business day.
   public var served: Int64
@@ -122,7 +122,7 @@ public struct AttemptRow: Sendable, Equatable {
 
 /// Row of a receipt, also on the page of its ticket.
 public struct ReceiptRow: Sendable, Equatable {
-  /// Position in the commit order, from 1.
+  /// Position in the order of receipts.
   public var sequence: Int64
   /// Business day.
   public var day: Int64
@@ -272,7 +272,7 @@ public struct Call: Sendable, Equatable {
 
 /// `/lobby`: a call display for a wall.
 public struct LobbyPage: WebPage {
-  /// The newest calls first, at most five.
+  /// The calls, the newest first.
   public var calls: [Call]
   /// Number of waiting customers.
   public var waiting: Int64
@@ -291,7 +291,7 @@ public struct LobbyPage: WebPage {
   }
 }
 
-/// `/windows`: every window, with the operator's controls.
+/// `/windows`: the windows, with the operator's controls.
 public struct WindowsPage: WebPage {
   /// All windows.
   public var windows: [WindowRow]

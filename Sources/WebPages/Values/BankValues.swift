@@ -1,7 +1,5 @@
-// Values of several pages of the bank: counters, rows of the two lists, events, windows and services. They are plain
-// copies of data from the sockets. Times are in milliseconds; a point in time counts from 1970. Rates are in
-// thousandths of a customer per second.
-// Invariant: these values make no decisions.
+// Values of several pages of the bank: counters, rows of the two lists, events, windows and services. Times are in
+// milliseconds; a point in time counts from 1970. Rates are in thousandths of a customer per second.
 import BankModel
 
 /// Counters of a day. In a snapshot of the coordinator `issued = waiting + delayed + serving + served + dead +
@@ -219,7 +217,7 @@ public struct WindowRow: Sendable, Equatable {
   public var memoryBytes: Int64?
   /// Reason why the last process ended or could not be started, in English; nil for none.
   public var trouble: String?
-  /// True if the coordinator starts no process at this window any more, because too many exited before they were ready.
+  /// True if the coordinator starts no process at this window any more.
   public var isFailed: Bool
 
   public init(

@@ -1,5 +1,5 @@
 // Values of the record pages: tickets, dead letters, receipts, audit, ledger.
-// Invariant: a list is one page of at most 200 rows, and its address contains the complete filter.
+// Invariant: a list is one page of a limited number of rows, and its address contains the complete filter.
 import BankModel
 
 /// Filter of a list; all fields are in the URL.
@@ -54,7 +54,7 @@ public struct TicketRow: Sendable, Equatable {
   /// Reason that the worker or the command reported.
   public var reason: String?
 
-  /// Key of the row, unique over all days, so that a selected row is never one of another day.
+  /// Key of the row, unique over all days.
   public var key: String { "\(day)-\(ticket)" }
 
   public init(
@@ -75,7 +75,7 @@ public struct TicketRow: Sendable, Equatable {
 public struct TicketList: Sendable, Equatable {
   /// Filter of the list.
   public var filter: RecordFilter
-  /// Customers of this page, at most 200.
+  /// Customers of this page.
   public var rows: [TicketRow]
   /// Number of all customers of this filter; nil if they were not counted.
   public var total: Int64?
@@ -111,11 +111,11 @@ public struct DeadPage: WebPage {
   public init(_ list: TicketList) { self.list = list }
 }
 
-/// `/receipts`: receipts in commit order.
+/// `/receipts`: a list of receipts.
 public struct ReceiptsPage: WebPage {
   /// Filter of the list.
   public var filter: RecordFilter
-  /// Receipts of this page, at most 200.
+  /// Receipts of this page.
   public var rows: [ReceiptRow]
   /// Value of the query field `after` for the next page; nil on the last page.
   public var next: Int64?

@@ -1,6 +1,5 @@
-// Choice of the language for every text of a page.
-// Invariant: every text is defined in both languages at the same place. Terms of the domain come from
-// `StringCatalog`, which the terminal uses too.
+// Choice of the language for the texts of a page.
+// Invariant: a text is defined in both languages at the same place. Terms of the domain come from `StringCatalog`.
 import Arguments
 import BankModel
 
@@ -65,7 +64,7 @@ struct PageMessages {
     }
   }
 
-  /// Text of a juice's button: `딸기쥬스 주문`. The original button has a shorter name for one juice: `망키쥬스 주문`.
+  /// Text of a juice's button: `딸기쥬스 주문`. The Korean button has a shorter name for one juice: `망키쥬스 주문`.
   func order(_ juice: String) -> String {
     localized("Order \(juice)", "\(juice == "망고키위쥬스" ? "망키쥬스" : juice) 주문")
   }

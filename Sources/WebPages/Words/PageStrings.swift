@@ -1,8 +1,7 @@
-// Constant texts of the pages, each in both languages at the same place.
-// Invariant: the Korean texts of the three original screens are unchanged.
+// Constant texts of the pages.
+// Invariant: a text is defined in both languages at the same place.
 import Arguments
 
-/// The constant texts of the pages in both languages, one property for each.
 struct PageStrings: Sendable {
   static let all = PageStrings()
 
@@ -38,7 +37,6 @@ struct PageStrings: Sendable {
   let live = Text("live", "실시간")
 
   // Page titles.
-  /// Branches of a bank with a shared database.
   let branches = Text("Branches", "지점")
   let kiosk = Text("Take a ticket", "번호표 뽑기")
   let lobby = Text("Call display", "호출 화면")
