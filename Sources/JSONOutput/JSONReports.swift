@@ -259,7 +259,7 @@ extension JSONValue {
 }
 
 extension AuditReport {
-  /// True if every check has passed.
+  /// True if the audit found no problem and no difference.
   package var isClean: Bool {
     problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
       && (moneyDifference ?? 0) == 0

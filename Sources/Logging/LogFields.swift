@@ -96,7 +96,7 @@ public struct LogMessageTemplate: Sendable {
   /// The two parts in quoted form. Each has only its outer quote.
   private let before, after: [UInt8]
 
-  /// Quotes and escapes both texts once, so that adding a number to a line copies bytes only.
+  /// Quotes and escapes both texts once, so that adding a number to a line needs no escaping.
   public init(before: String, after: String) {
     self.before = LogValue.quoted(before).dropLast()
     self.after = Array(LogValue.quoted(after).dropFirst())

@@ -1,6 +1,6 @@
 // Connection with blocking queries: it runs an event loop of its own until the answer arrives, and reconnects after a
 // loss.
-// Invariant: a snapshot or a writing transaction uses one connection, so a query within it is never repeated on
+// Invariant: a snapshot or a writing transaction uses one connection, so a query within it is not repeated on
 // another connection.
 // Errors: StoreError.failed, with the message of PostgresError or SystemError; also newerSchema and damaged from
 // `prepareSchema()`.

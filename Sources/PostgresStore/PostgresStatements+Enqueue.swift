@@ -9,8 +9,8 @@ extension PostgresStatements {
     "bank-lock-intake", [],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
 
-  /// Result of a request for tickets. `known` is for the tickets of its key, and `repeated` for the tickets that the
-  /// same request got when it was sent earlier.
+  /// Result of a request for tickets. `known` is for the tickets of a known key, and `repeated` for the tickets that
+  /// the same request got when it was sent earlier.
   enum EnqueueOutcome: Int64 {
     case new = 0
     case known, repeated, draining

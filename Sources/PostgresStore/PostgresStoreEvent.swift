@@ -23,7 +23,7 @@ public enum PostgresStoreEvent: Sendable, Equatable {
   /// The oldest transaction in flight is committed. These customers were not changed, because they had been removed
   /// before.
   case committed(rejectedCompletions: [TicketNumber])
-  /// The oldest transaction in flight had no effect and never will, because the branch had lost its customers.
+  /// The oldest transaction in flight has no effect, because the branch had lost its customers.
   case dropped
   /// The database refused a transaction. Everything in flight or staged is dropped.
   case commitRefused(StoreError)

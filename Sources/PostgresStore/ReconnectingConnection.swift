@@ -3,8 +3,8 @@
 // first, because a standby may replace a lost server, and all customers of the branch wait for the new server. A silent
 // host takes the whole timeout for connecting. So the link abandons a slow host if another connection of the branch has
 // reached the server at a different host.
-// Invariant: the link is open only after the server processes of its earlier connections have exited. So every
-// request sent on an earlier connection has taken effect by then, or never will.
+// Invariant: the link is open only after the server processes of its earlier connections have exited. So a
+// request sent on an earlier connection has taken effect by then, or will have no effect.
 import Posix
 import Postgres
 import Time

@@ -47,7 +47,7 @@ final class SharedStoreContext {
 
   var hasEvents: Bool { taken < events.count }
 
-  /// Last refusal of a write by a database that accepts no writes; nil while it accepts writes.
+  /// Last refusal of a write by a database that accepts no writes; nil if none since the last renewal or join.
   private(set) var writeRefusal: PostgresError?
   /// Called to refuse new requests while the database accepts no writes.
   var onWriteRefusal: (PostgresError) -> Void = { _ in }

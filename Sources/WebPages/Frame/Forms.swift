@@ -35,7 +35,7 @@ public enum FormAction: String, Sendable, CaseIterable {
   case language = "/language"
   case theme = "/theme"
 
-  /// Field names of the form besides `key` and `back`, which every form may have.
+  /// Field names of the form besides `key` and `back`.
   public var fields: Set<String> {
     switch self {
     case .customers: ["count", "from", "service", "grade", "payload"]

@@ -1,4 +1,4 @@
-// Frame of every page: document head, navigation, notice, footer.
+// Frame of a page: document head, navigation, notice, footer.
 // Invariant: the document contains no inline script and no inline style, so the content security policy can forbid
 // both.
 import BankModel
@@ -141,7 +141,7 @@ struct PageDocument {
 }
 
 extension PageFrame {
-  /// Region of every page with the banner about the connection to the bank.
+  /// Region with the banner about the connection to the bank.
   public var connection: Region { PageDocument.connection(self) }
 
   /// The texts in the language of the viewer.

@@ -1,4 +1,4 @@
-// Properties of a viewer that every page depends on, and the last notice.
+// Properties of the viewer of a page, and the last notice.
 // Invariant: a stream is encoded without `key`, `theme`, `server` and `notice`, so viewers whose frames differ only in
 // these share one encoding.
 import BankModel

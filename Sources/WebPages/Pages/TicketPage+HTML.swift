@@ -80,7 +80,7 @@ extension TicketPage {
     ]
   }
 
-  /// True if the work of the customer may write output. Work of the three built-in services does not.
+  /// True if the work of the customer may write output.
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
   /// Remark above the output: that a part is omitted, or why there is no output; nil for neither.

@@ -2,8 +2,7 @@
 // milliseconds; a point in time counts from 1970. Rates are in thousandths of a customer per second.
 import BankModel
 
-/// Counters of a day. In a snapshot of the coordinator `issued = waiting + delayed + serving + served + dead +
-/// cancelled`.
+/// Counters of a day.
 public struct BankCounts: Sendable, Equatable {
   /// Issued tickets.
   public var issued: Int64

@@ -41,14 +41,13 @@ struct PageMessages {
   /// A number of pieces in stock: `3 left`, `3개`.
   func pieces(_ number: Quantity) -> String { localized("\(count(number)) left", "\(count(number))개") }
 
-  /// Returns the display name of a fruit or drink, or the name in commands if only the bank's own files contain the
-  /// item.
+  /// Display name of a fruit or drink; its name in commands if it is not a standard item.
   func item(_ id: ItemID) -> String {
     Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
       ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english } ?? id.name
   }
 
-  /// Returns the display name of a juice, or the name in commands if only the bank's own files contain the juice.
+  /// Display name of a juice; its name in commands if it is not in the standard assortment.
   func juice(_ id: ItemID) -> String {
     Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
   }
