@@ -36,7 +36,7 @@ extension JSONValue {
     return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
   }
 
-  /// Numbers of customers served before the subscription, in consecutive intervals of time.
+  /// Numbers of served customers in consecutive intervals of time.
   private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
     [
       "since": .instant(history.since), "bucket_ms": .init(BoardHistory.part),

@@ -177,7 +177,7 @@ public struct ServiceRow: Sendable, Equatable {
   public var dead: Int64
   /// Rate of served customers over the last ten minutes, in thousandths per second.
   public var servedTenMinutes: Int64
-  /// Served customers in equal parts of the last ten minutes, the oldest first, for the plot.
+  /// Served customers in consecutive intervals of equal length, the oldest first.
   public var history: [Int64]
 
   public init(
