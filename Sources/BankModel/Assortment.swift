@@ -13,7 +13,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   public var english: String
   /// One character that represents the fruit.
   public var emoji: String
-  /// Number of pieces that the stock service enters when it first adds the fruit to its database.
+  /// Number of pieces with which a new stock starts.
   public var initial: Quantity
 
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
@@ -24,7 +24,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
-  /// Field number of each property, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, emoji, initial
@@ -60,7 +60,7 @@ public struct Juice: Hashable, Sendable, Codable {
     }
   }
 
-  /// Field number of each property, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case korean, english, recipe
@@ -76,7 +76,7 @@ public struct Assortment: Hashable, Sendable, Codable {
 
   public init(fruits: [Fruit], juices: [Juice]) { (self.fruits, self.juices) = (fruits, juices) }
 
-  /// Field number of each property, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case fruits = 1
     case juices = 2
@@ -94,11 +94,10 @@ public struct Assortment: Hashable, Sendable, Codable {
 
   /// The assortment of the original juice maker app; `config/stock.json` contains a copy.
   public static let standard: Assortment = {
-    /// Makes a fruit of the built-in assortment, with 10 pieces at first. `id` is also its English name.
+    /// `id` is also the English name.
     func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
       Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)
     }
-    /// Makes a juice of the built-in assortment. `recipe` contains each fruit with its number of pieces.
     func juice(_ id: String, _ korean: String, _ recipe: [(String, Quantity)]) -> Juice {
       Juice(
         id: ItemID(id), korean: korean, english: id + " juice",

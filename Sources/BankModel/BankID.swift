@@ -1,8 +1,7 @@
 // Name of a ticket's order at the stock. It consists of the identity of the bank's database, the ticket's day and
 // number, and the time at which the ticket was issued.
-// Invariant: no database with another identity produces the same name. If an older copy of this database issues a
-// ticket number again, the new ticket gets another name, because its issue time differs. Tickets that were issued
-// before the database had an identity keep their old names.
+// The issue time distinguishes the new ticket if an older copy of the database issues a ticket number again. Tickets
+// that were issued before the database had an identity have a shorter name: day and ticket.
 
 import Time
 
@@ -35,8 +34,7 @@ public struct BankID: Hashable, Sendable {
   /// Common prefix of all order names that contain ``number``.
   public var prefix: String { "b\(String(UInt64(bitPattern: number), radix: 16, digits: 16))-" }
 
-  /// Name of a ticket's order at the stock: ``number``, day, ticket and issue time, or for an old ticket day and
-  /// ticket.
+  /// Name of a ticket's order at the stock.
   public func order(day: BusinessDay, ticket: TicketNumber, issuedAt: WallTime) -> OrderID {
     guard covers(day, ticket) else { return OrderID(day: day, ticket: ticket) }
     return OrderID("\(prefix)\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
@@ -47,7 +45,7 @@ public struct BankID: Hashable, Sendable {
     order(day: receipt.day, ticket: receipt.ticket, issuedAt: receipt.issuedAt)
   }
 
-  /// Determines from its name whether an order belongs to a ticket of this database, of another one, or to no ticket.
+  /// Determines from its name to which database the ticket of an order belongs.
   public func origin(of order: OrderID) -> Origin {
     let parts = order.text.split(separator: "-", omittingEmptySubsequences: false)
     if parts.count == 2, let day = Int64(parts[0]), let ticket = Int64(parts[1]),

@@ -1,14 +1,14 @@
-// Search for bytes that almost no text contains, eight bytes at a time. Source of the two formulas: Sean Eron
-// Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n" and "Determine if a word has a byte
-// equal to n". The formulas show exactly whether such a byte exists, but not where it is.
+// Search for bytes in a text, eight bytes at a time. Source of the two formulas: Sean Eron Anderson, Bit Twiddling
+// Hacks, "Determine if a word has a byte less than n" and "Determine if a word has a byte equal to n". The formulas
+// show whether such a byte exists, but not where it is.
 
-/// Eight bytes of a text, which are searched at once.
+/// Eight bytes of a text.
 public struct ByteScanner {
   private let bytes: UInt64
 
   private init(_ bytes: UInt64) { self.bytes = bytes }
 
-  /// A number of 64 bits in which each of the eight bytes is `byte`.
+  /// Number that consists of eight copies of `byte`.
   private static func repeated(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
 
   /// True if one of the bytes is below a limit of at most 128.
@@ -22,8 +22,8 @@ public struct ByteScanner {
   /// True if one of the bytes is not ASCII.
   public var hasNonASCIIByte: Bool { bytes & Self.repeated(0x80) != 0 }
 
-  /// True if a text contains a wanted byte. `matchesAny` tests eight bytes at a time, and `matchesByte` tests each of
-  /// the last bytes, at most seven. Both must accept the same byte values.
+  /// True if a text contains a wanted byte. `matchesAny` tests eight bytes at a time, and `matchesByte` a single byte
+  /// at the end. Both must accept the same byte values.
   public static func containsByte(
     in text: UnsafeBufferPointer<UInt8>, _ matchesAny: (ByteScanner) -> Bool, or matchesByte: (UInt8) -> Bool
   ) -> Bool {

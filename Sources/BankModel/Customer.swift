@@ -1,5 +1,5 @@
-// Customers of the queue: ticket numbers, days, money, and a customer with its counters. All types are plain values
-// without side effects.
+// Customers of the queue: limits, a customer with its counters, the order that becomes one, and the states.
+// Also the numbers of tickets, days and accounts, and amounts of money.
 
 import Time
 
@@ -12,7 +12,7 @@ public typealias BusinessDay = Int64
 /// A whole number of won.
 public typealias Won = Int64
 
-/// Sum of any number of amounts. It has 128 bits, because a sum of large amounts may not fit in 64.
+/// Sum of amounts. It has 128 bits, because a sum of large amounts may not fit in 64.
 public typealias WonSum = Int128
 
 /// Number of a customer's account.
@@ -22,7 +22,7 @@ public typealias AccountNumber = Int64
 public enum Limits {
   /// Maximum number of customers that one command may add.
   public static let customersPerCommand: Int64 = 10_000_000
-  /// The largest amount of one transaction, in won: a trillion, so that the sum of 9 million amounts fits in 64 bits.
+  /// The largest amount of one transaction, in won.
   public static let amount: Won = 1_000_000_000_000
   /// The largest account number.
   public static let account: AccountNumber = 999_999_999_999
@@ -34,9 +34,9 @@ public enum Limits {
   public static let itemNameLength = 1_024
   /// The longest payload that a configuration can allow, in bytes.
   public static let payloadLength = 1 << 20
-  /// Maximum number of customers that one worker may hold at once, if an operator allows prefetching.
+  /// Maximum number of customers that one worker may hold at once.
   public static let customersPerWorker = 64
-  /// Longest time by which a customer may be scheduled ahead, in milliseconds: ten years.
+  /// Longest time by which a customer may be scheduled ahead, in milliseconds.
   public static let delay: Int64 = 3_653 * 86_400_000
   /// The highest ticket number of a day.
   public static let ticket: TicketNumber = 1_000_000_000_000
@@ -56,22 +56,19 @@ public struct Customer: Sendable, Equatable {
   public var account: AccountNumber
   /// Time at which the ticket was issued.
   public var issuedAt: WallTime
-  /// Attempts that ended without a receipt, for any reason.
+  /// Attempts that ended without a receipt.
   public var attempts: Int32
-  /// Attempts since the last requeue that counted as crashes, for example because the worker exited, reported no
-  /// progress or reported a crash. From the third one on, crashes of the coordinator while this customer was assigned
-  /// count, too.
+  /// Attempts since the last requeue that counted as crashes, for example because the worker exited or reported no
+  /// progress. A crash of the coordinator during the attempt may count as well.
   public var crashes: Int32
   /// Attempts since the last requeue that counted as failures.
   public var failures: Int32
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).
   public var startedAttempts: Int16
-  /// True if the last started attempt has not ended. If a store returns true for a customer that is at no window, a
-  /// coordinator that has exited since has started the attempt.
+  /// True if the last attempt that ``startedAttempts`` counts has not ended.
   public var isAttemptRunning: Bool
-  /// Name of the ordered article, such as a juice; empty if none. The queue only copies the name. The payload of a
-  /// customer is separate: only the store has it.
+  /// Name of the ordered article, such as a juice; empty if none.
   public var itemName: String
 
   public init(
@@ -125,12 +122,11 @@ public struct CustomerOrder: Sendable, Equatable {
 public enum CustomerState: UInt8, NameCodable {
   /// In a line, and ready to be served.
   case waiting = 1
-  /// Waiting for a point in time: the retry after a failure, or the time for which the customer was
-  /// scheduled.
+  /// Waiting for a point in time, such as that of a retry.
   case delayed = 2
-  /// A dead letter: its attempts are used up, or its work refused it. It waits for an operator's command.
+  /// A dead letter: its attempts are used up, or its work refused it.
   case dead = 3
-  /// At a window. Never stored: an assignment is not durable.
+  /// Assigned to a worker that has not finished.
   case serving = 4
   /// Has a receipt.
   case done = 5

@@ -1,23 +1,23 @@
 // Order in which the customers of one large request are drawn: in slices, with the first customers of the request
-// last. Until the first customers are drawn, other requests can use their ticket numbers; see `InProgressEnqueue` in
-// QueueCore. Invariant: each customer is drawn once, and equals the customer at the same position of a single draw.
+// last; see `InProgressEnqueue` in QueueCore.
+// Invariant: each customer is drawn once, and equals the customer at the same position of a single draw.
 
 /// Generator of a large request's customers, slice by slice.
 public struct CustomerSliceGenerator: Sendable {
   /// Number of customers of the request.
   public let total: Int64
-  /// Number of customers at the start of the request that are held back, to be drawn last, and are not drawn yet.
+  /// Number of customers at the start of the request that are held back and not drawn yet.
   public private(set) var heldBack: Int64
   /// Number of customers already drawn.
   public private(set) var drawn: Int64 = 0
-  /// Generator of the whole request, before its first customer.
+  /// Positioned before the first customer of the request.
   private let draw: CustomerGenerator
-  /// Number of customers of a slice.
+  /// Maximum number of customers of a slice.
   private let slice: Int64
-  /// Number of customers that were held back before the first slice.
+  /// ``heldBack`` before the first slice.
   private let initialHeldBack: Int64
 
-  /// Creates a draw that holds back at most `limit` customers, and never more than half of the request.
+  /// Creates a draw that holds back at most `limit` customers, and at most half of the request.
   public init(_ draw: CustomerGenerator, total: Int64, slice: Int64, heldBackLimit limit: Int64) {
     precondition(total > 0 && slice > 0 && limit >= 0, "checked where it was read")
     self.total = total

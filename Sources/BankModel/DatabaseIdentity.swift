@@ -4,16 +4,15 @@
 // that, `bank.db` stores that the service database has stored this opening. A service database without the opening
 // that `bank.db` attributes to it is therefore an older copy.
 // Invariant: a crash between any two of these writes causes no mismatch. While a mismatch needs the operator's
-// decision, neither entry is written. The mismatch is therefore reported until the operator restores the right file or
-// accepts the mismatch.
+// decision, neither entry is written.
 
 import Time
 
-/// Number and time of one opening of a bank. Each service database stores the last one, so that an older copy is found.
+/// Number and time of one opening of a bank.
 public struct BankIdentity: Hashable, Sendable, Codable {
   /// ``BankID/number`` of the bank's database.
   public var bankID: Int64
-  /// Number of the opening, from 1.
+  /// Number of the opening.
   public var opening: Int64
   /// Time of the opening.
   public var openedAt: WallTime
@@ -22,7 +21,7 @@ public struct BankIdentity: Hashable, Sendable, Codable {
     (self.bankID, self.opening, self.openedAt) = (bankID, opening, openedAt)
   }
 
-  /// Field number of each property of an opening, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case bankID = 1
     case opening, openedAt
@@ -38,7 +37,7 @@ public struct DatabaseIdentity: Hashable, Sendable, Codable {
 
   public init(identity: Int64, bank: BankIdentity?) { (self.identity, self.bank) = (identity, bank) }
 
-  /// Field number of each property of a database's identity, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case identity = 1
     case bank = 2
@@ -57,16 +56,16 @@ public struct RecordedDatabase: Hashable, Sendable {
 
 /// Reason why a service database and the bank's database do not belong together. The raw values are part of messages.
 public enum DatabaseMismatch: UInt8, NameCodable {
-  /// The database was last used with another bank database: `bank.db` is new.
+  /// The database was last used with another bank database, and `bank.db` contains no other service database.
   case newBank = 1
-  /// The database is new, and the bank has used another one before.
+  /// The database has stored no opening, and the bank has used another one before.
   case newDatabase = 2
   /// The database has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
   case olderBank = 3
   /// The bank has used this database in a later opening than this copy has stored, or has used another database since:
   /// this copy is older.
   case olderDatabase = 4
-  /// The database was last used with another bank database, and the bank has used another service database before.
+  /// The database was last used with another bank database, and `bank.db` contains another service database.
   case otherDatabase = 5
 
   /// True if the mismatch is an error. False if an operator can have caused it on purpose, for example by setting a
@@ -94,7 +93,7 @@ public enum DatabaseMismatch: UInt8, NameCodable {
     }
     if seen.openedAt != moment { return .olderBank }
     // A later opening than the recorded one: the coordinator was killed after the service database had stored the
-    // opening, and before `bank.db` had. The database may be one that this opening has accepted.
+    // opening, and before `bank.db` had. The identity may differ, because the opening may have accepted the database.
     guard let known, seen.opening <= known.opening else { return nil }
     return known.identity != database.identity || seen.opening < known.opening ? .olderDatabase : nil
   }

@@ -1,6 +1,5 @@
 // Files and directories of a home: path, kind, owning process, and consequence of a loss.
-// Invariant: no path is listed twice. The processes watch these files, the audit checks them, and the documentation
-// lists them.
+// Invariant: no path is listed twice.
 
 /// A file or directory of a home.
 public struct HomeFile: Sendable, Hashable {
@@ -15,12 +14,12 @@ public struct HomeFile: Sendable, Hashable {
     case socket
   }
 
-  /// The process that needs the file and handles its loss; see `Remedy`.
+  /// The process that needs the file.
   public enum Owner: String, Sendable, Hashable, CaseIterable {
     case coordinator, guardian, stock, vending, page
     /// The coordinator, if a service accepts outside workers.
     case workers
-    /// A runner. The coordinator creates its directory again.
+    /// A runner. The coordinator handles the loss of its directory.
     case runner
   }
 
@@ -28,9 +27,9 @@ public struct HomeFile: Sendable, Hashable {
   public enum Remedy: String, Sendable, Hashable {
     /// The owner creates the file again.
     case recreated = "remade"
-    /// The owner still has the removed file open. It copies the contents and starts a new file.
+    /// The owner, which still has the removed file open, copies the contents.
     case contentsCopied = "rescued"
-    /// The owner refuses further requests, reports the file and exits.
+    /// The owner reports the file and exits.
     case ownerExits = "ends"
   }
 
@@ -38,11 +37,11 @@ public struct HomeFile: Sendable, Hashable {
   public let path: String
   /// Expected kind of file.
   public let kind: Kind
-  /// Process that needs the file and handles its loss.
+  /// Process that needs the file.
   public let owner: Owner
   /// Consequence if the file is removed.
   public let remedy: Remedy
-  /// True if the file exists for as long as its owner runs; false if the owner may run without it, for example before
+  /// True if the file should exist while its owner runs; false if the owner may run without it, for example before
   /// its first use.
   public let isPermanent: Bool
 
@@ -53,14 +52,13 @@ public struct HomeFile: Sendable, Hashable {
     self.isPermanent = isPermanent
   }
 
-  /// Permission bits of the entry, without those for the group of the customers' socket.
+  /// Permission bits, without those for the group of the customers' socket.
   public var mode: UInt32 { kind == .directory ? 0o700 : 0o600 }
 }
 
 /// Table of the files and directories of a home.
 public enum HomeFileTable {
-  /// The entries of every home. The logs of the windows, `logs/NAME.log`, are not listed, because they are created
-  /// again with their next line.
+  /// The entries. The logs of the windows, `logs/NAME.log`, are not listed.
   public static let entries: [HomeFile] =
     [
       HomeFile("run", .directory, .coordinator, isPermanent: true),
@@ -97,8 +95,6 @@ public enum HomeFileTable {
     entries.filter { $0.owner == owner }
   }
 
-  /// Files of the stock or the vending machine in a home: its database, lock, log and sockets.
-  ///
   /// - Parameter sockets: names without `.sock`.
   private static func service(_ owner: HomeFile.Owner, sockets: [String]) -> [HomeFile] {
     let name = owner.rawValue

@@ -1,6 +1,5 @@
-// Formatting of a detail as a sentence in any language: the prefix for its source, and the placeholders for its
-// values.
-// Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
+// Formatting of a detail as a sentence: the prefix for its source, and the placeholders for its values.
+// A placeholder without a value is replaced as if the value were empty.
 
 extension MessageDetail {
   /// Part of the bank that found a detail, or that could not be audited for this reason.

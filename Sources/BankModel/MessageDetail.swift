@@ -8,7 +8,7 @@ public struct MessageDetail: Hashable, Sendable {
   public var code: Int64
   /// Values of the placeholders, in order.
   public var values: [String]
-  /// Origin; nil if the context shows it.
+  /// Part of the bank that found the detail; nil if the context shows it.
   public var source: Source?
 
   /// Makes a detail; `values` fill the placeholders of the kind in order.
@@ -20,12 +20,12 @@ public struct MessageDetail: Hashable, Sendable {
   /// Quotes another program's text, such as a message of the operating system or of SQLite.
   public init(quoting text: String) { self.init(.literal, text) }
 
-  /// Kind of the detail; nil if only a newer program has it.
+  /// Kind of the detail; nil if this program does not know it.
   public var kind: Kind? { Kind.byCode[code] }
 }
 
 extension MessageDetail: Codable {
-  /// Field number of each property of a detail, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case code = 1
     case values, source
@@ -33,9 +33,8 @@ extension MessageDetail: Codable {
 }
 
 extension MessageDetail {
-  /// Kind of a detail. The raw value is its number in messages, followed by the English sentence for logs, scripts and
-  /// English readers. The sentence has no full stop and, except in names, no capital, so that it can be part of another
-  /// sentence. `{0}` is replaced by the first value. The client contains the translations.
+  /// Kind of a detail. The raw value is its number in messages, followed by the English sentence. The sentence has no
+  /// full stop, so that it can be part of another sentence. `{0}` is replaced by the first value.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case literal = "1 {0}"
     case servedCountDiffers = "2 served on day {0}: counter {1}, actual {2}"

@@ -1,5 +1,4 @@
-// Names of enumeration cases in commands, JSON and logs. The database and the wire format contain the raw values
-// instead.
+// Names of enumeration cases, for example in JSON and logs. The database and the wire format contain the raw values.
 // Invariant: neither a name nor a raw value ever gets a new meaning.
 
 /// An enumeration whose raw values count from 1 without a gap, with a name for each case.
@@ -9,7 +8,7 @@ public protocol NameCodable: RawRepresentable<UInt8>, CaseIterable, Sendable, Co
 }
 
 extension NameCodable {
-  /// Name in commands, JSON and logs.
+  /// Name of the case.
   public var name: String { Self.names[Int(rawValue) - 1] }
 
   /// The case with this name, or nil.

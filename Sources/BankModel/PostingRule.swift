@@ -1,9 +1,9 @@
 // Rule that selects the ledger accounts between which a served customer's amount is transferred.
-// Invariant: debit and credit always differ.
+// Invariant: debit and credit differ.
 
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
-  /// Account that a transfer debits or credits: the bank's cash, its loans, or the customer's account.
+  /// Account that a transfer debits or credits.
   public enum Side: UInt8, NameCodable {
     /// The bank's cash.
     case cash = 1
@@ -15,7 +15,6 @@ public struct PostingRule: Hashable, Sendable {
     /// Names in a configuration, in the order of the raw values.
     public static let names = ["cash", "loans", "customer"]
 
-    /// The ledger account of this side, for a customer with this account.
     func account(of customer: AccountNumber) -> LedgerAccount {
       switch self {
       case .cash: .cash
@@ -25,7 +24,7 @@ public struct PostingRule: Hashable, Sendable {
     }
   }
 
-  /// Debited and credited side, which always differ.
+  /// Debited and credited side.
   public let debit, credit: Side
 
   /// Makes a rule; nil if both sides are the same.
@@ -50,8 +49,6 @@ public struct PostingRule: Hashable, Sendable {
   /// A rule that credits the customer.
   private init(from debit: Side) { (self.debit, credit) = (debit, .customer) }
 
-  /// Rules of the services that move money in every bank. A deposit debits cash, a loan debits the loans, and both
-  /// credit the customer.
   fileprivate static let deposit = PostingRule(from: .cash), loan = PostingRule(from: .loans)
 }
 

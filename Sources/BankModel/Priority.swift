@@ -1,9 +1,7 @@
 // Priority of a customer: a number. Three of the numbers have names, the grades.
 // Invariant: numbers and names are part of the database, the wire format and commands, and never get a new meaning.
 
-/// Priority of a customer: lower numbers are served first. Customers of one number are served in ticket order.
-///
-/// The grades are names of three priorities.
+/// Priority of a customer: lower numbers are served first.
 public struct Priority: Hashable, Comparable, Sendable {
   /// The number; 0 is served first.
   public let number: UInt32
@@ -12,7 +10,7 @@ public struct Priority: Hashable, Comparable, Sendable {
 
   /// The highest priority.
   public static let vvip = Priority(0)
-  /// The grade between ``vvip`` and ``regular``. No priority is between ``vip`` and ``regular``.
+  /// The grade between ``vvip`` and ``regular``.
   public static let vip = Priority(1_023)
   /// The default.
   public static let regular = Priority(1_024)

@@ -1,10 +1,9 @@
 // Common protocols of the state machines of the service processes and of their stores. A machine receives an event
 // and a time, and returns effects. A decision is final when it is on disk.
-// Invariant: a machine receives an event for every commit of staged changes, and for every refused commit.
 
 import Time
 
-/// Events that a store sends to its machine.
+/// Events about its store that a machine receives.
 public protocol StoreEvents {
   /// All staged changes are on disk.
   static var committed: Self { get }
@@ -24,37 +23,36 @@ public protocol PureStateMachine<Event, Effect> {
   /// Handles one event at a point in time. Appends effects, which the caller performs in order.
   mutating func apply(_ event: Event, at now: WallTime, into effects: inout [Effect])
 
-  /// Identity of the stored data, which distinguishes it from all other databases of its kind.
+  /// Number that identifies the stored data.
   var identity: Int64 { get }
   /// True if a decision is not on disk yet.
   var hasUncommittedChanges: Bool { get }
   /// Sequence number of the last change that is on disk.
   var durableSequence: Int64 { get }
-  /// Event that stages again what the machine has kept of changes that a full disk has refused; nil if there is
-  /// nothing.
+  /// Event that stages changes again after a full disk has refused them; nil if there is nothing to stage.
   var retry: Event? { get }
 }
 
 extension PureStateMachine {
-  /// Nil: clients repeat their refused requests.
+  /// Nil: nothing is staged again.
   public var retry: Event? { nil }
 }
 
-/// Store of a machine's decisions, for one caller at a time. Every call is synchronous.
-/// Invariant of every store: after an error, no change staged since the last commit is kept.
+/// Store of a machine's decisions, for one caller at a time. Calls are synchronous.
+/// Invariant: after an error, no change staged since the last commit is kept.
 public protocol EntryStore<Entry, Failure>: AnyObject {
   /// Record of one decision.
   associatedtype Entry
   /// Error of the store.
   associatedtype Failure: Error
 
-  /// Adds an entry to the open transaction. Later queries see it at once.
+  /// Adds an entry to the open transaction. Later queries see it.
   func stage(_ entry: Entry) throws(Failure)
 
   /// True if entries were staged since the last commit.
   var hasStagedChanges: Bool { get }
 
-  /// Commits the staged entries, and returns after all of them are on disk.
+  /// Commits the staged entries, and returns when they are on disk.
   func commit() throws(Failure)
   /// Discards all entries staged since the last commit.
   func rollBack()
@@ -67,8 +65,8 @@ public protocol EntryStore<Entry, Failure>: AnyObject {
 }
 
 extension EntryStore {
-  /// False: a store without a reserve is never short of space.
+  /// False, for a store without a reserve.
   public var isLowOnSpace: Bool { false }
-  /// Does nothing: a store without a reserve has nothing to check.
+  /// Does nothing, for a store without a reserve.
   public func refreshDiskSpace() {}
 }

@@ -1,5 +1,5 @@
 // Permanent record of a customer: the receipt with its transfer, and the attempts before it.
-// Invariant: a ticket has at most one receipt, which ends it. The values have the same fields as the stored rows.
+// Invariant: a ticket has at most one receipt, which ends it.
 
 import Time
 
@@ -7,19 +7,19 @@ import Time
 public enum Outcome: UInt8, NameCodable {
   /// The work was done.
   case served = 1
-  /// The customer was cancelled by a command, or by a reset of the day.
+  /// The customer was cancelled.
   case cancelled = 2
   /// A worker could not provide what was requested: the stock was too low, and nothing was taken.
   case outOfStock = 3
 
-  /// True if a worker finished the customer, with any outcome. The day counters count such receipts as served.
+  /// True if a worker finished the customer.
   public var isFinishedByWorker: Bool { self != .cancelled }
 
   /// Names in JSON, in the order of the raw values.
   public static let names = ["served", "cancelled", "out_of_stock"]
 }
 
-/// An account of the ledger: the bank's cash, its loans, or a customer's account.
+/// An account of the ledger.
 public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
   /// The bank's cash.
   case cash
@@ -69,7 +69,7 @@ public struct Transfer: Hashable, Sendable {
 
 /// Permanent record of how one ticket ended.
 public struct Receipt: Hashable, Sendable {
-  /// Position in the commit order of receipts, from 1; 0 until the store has assigned it.
+  /// Number of the receipt, from 1; 0 until the store has assigned it.
   public var sequence: Int64
   /// Business day of the ticket.
   public var day: BusinessDay
@@ -79,7 +79,7 @@ public struct Receipt: Hashable, Sendable {
   public var service: Service
   /// Priority in the queue.
   public var priority: Priority
-  /// Kind of the receipt: how the ticket ended.
+  /// How the ticket ended.
   public var outcome: Outcome
   /// Window at which the customer was when its ticket ended; nil if it was at no window.
   public var window: Window?
@@ -87,7 +87,7 @@ public struct Receipt: Hashable, Sendable {
   public var generation: Generation
   /// Process id of the teller at this window; 0 if there was no window.
   public var pid: Int32
-  /// Number of all attempts, including the last one; 0 if there was none.
+  /// Number of attempts, including the last one; 0 if there was none.
   public var attempts: Int32
   /// Amount of the order, in won.
   public var amount: Won
@@ -108,7 +108,7 @@ public struct Receipt: Hashable, Sendable {
   /// Rule by which the amount was moved when the customer was served; nil if nothing was moved.
   public var postingRule: PostingRule?
 
-  /// Number of the branch that wrote the receipt; nil if the bank is not a shared bank.
+  /// In a shared bank, number of the branch that wrote the receipt.
   public var branch: Int64?
 
   /// - Parameter postingRule: rule of the service; deposits and loans have built-in rules instead. A rule applies only
@@ -138,7 +138,7 @@ public struct Receipt: Hashable, Sendable {
 
 /// How an attempt ended.
 public enum AttemptEnd: UInt8, NameCodable {
-  /// A worker finished the customer, which therefore has a receipt.
+  /// A worker finished the customer.
   case served = 1
   /// The teller's process exited, violated the protocol or reported a crash, or an outside worker disconnected.
   case killed = 2
@@ -150,15 +150,14 @@ public enum AttemptEnd: UInt8, NameCodable {
   case failed = 5
   /// The work was impossible at that time, which is not counted as a failure.
   case deferred = 6
-  /// The coordinator exited before the end of the attempt was known. The next coordinator records the attempt.
+  /// The coordinator exited before the end of the attempt was known.
   case lost = 7
 
   /// Names in JSON, in the order of the raw values.
   public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred", "lost"]
 }
 
-/// One attempt that ended without a receipt from its worker. If the customer was cancelled meanwhile, its receipt says
-/// so.
+/// One attempt that ended without a receipt from its worker.
 public struct Attempt: Hashable, Sendable {
   /// Business day of the ticket.
   public var day: BusinessDay
@@ -183,11 +182,10 @@ public struct Attempt: Hashable, Sendable {
   /// Details of a failure: the worker's reason, or the last lines of a command's output; empty for none. At most
   /// ``maxFailureTextBytes`` bytes.
   public var words = ""
-  /// True if the customer became a dead letter after this attempt. Only a store sets the flag, in the values that it
-  /// returns.
+  /// True if the customer became a dead letter after this attempt. Set in values that a store returns.
   public var isFatal = false
 
-  /// Number of the branch that made the attempt; nil if the bank is not a shared bank.
+  /// In a shared bank, number of the branch that made the attempt.
   public var branch: Int64?
   /// Limit of ``words`` in bytes.
   public static let maxFailureTextBytes = 2_048

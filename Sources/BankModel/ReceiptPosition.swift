@@ -1,10 +1,9 @@
 // Position of a receipt among the receipts of one branch of a shared bank. The receipts of a branch are of two kinds:
 // those of customers that a worker finished, and those of cancelled customers. A client that follows the receipts of
 // all branches stores the last position of each branch and kind, and continues after these positions.
-// Invariant: of two receipts of one branch and kind, the later one has the higher position. After a position has become
-// visible, the branch writes no receipt of this kind with a lower position. A branch finishes customers over one
-// connection and cancels customers over another. So receipts of different kinds do not become visible in the order of
-// their positions.
+// Invariant: after a position has become visible, the branch writes no receipt of this kind with a lower position.
+// A branch finishes customers over one connection and cancels customers over another. So receipts of different kinds
+// may become visible in another order than that of their positions.
 
 /// Position of a receipt among those of one branch. There is no position over all branches, because branches commit
 /// concurrently: a receipt could become visible before a receipt with a lower sequence number of the database. A
@@ -27,12 +26,12 @@ public struct ReceiptPosition: Hashable, Sendable, Codable {
     self.isCancelled = isCancelled
   }
 
-  /// True if the two positions are comparable: of the same branch, and both or neither of a cancelled customer.
+  /// True if the two positions are of the same branch and kind, so that they are comparable.
   public func isSameSequence(as other: ReceiptPosition) -> Bool {
     branch == other.branch && isCancelled == other.isCancelled
   }
 
-  /// Field number of each property of a position, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case branch = 1
     case epoch, commit, ticket, isCancelled

@@ -22,8 +22,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Skips `count` numbers, in constant time.
   public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
 
-  /// Returns a number from `range`, computed from one draw by a multiplication and a shift, without a loop. Each
-  /// number's probability differs from the ideal one by less than 2⁻⁶⁴.
+  /// Returns a number from `range`. Its probability differs from the ideal one by less than 2⁻⁶⁴.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     guard width != 0 else { return Int64(bitPattern: next()) }
@@ -31,8 +30,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Generator of customers for requests that do not specify all properties. Missing properties are random; a service
-/// that moves no money gets amount and account 0 instead.
+/// Generator of customers for requests that do not specify all properties.
 public struct CustomerGenerator: Sendable {
   /// Range of random amounts in won, in multiples of ``amountStep``.
   public static let amounts: ClosedRange<Won> = 10_000...1_000_000
@@ -42,19 +40,19 @@ public struct CustomerGenerator: Sendable {
   public static let accounts: ClosedRange<AccountNumber> = 1...1_000
   /// Fixed service; nil for a random one.
   public var service: Service?
-  /// Priority of all customers; never random.
+  /// Priority of the customers.
   public var priority: Priority
-  /// Fixed amount. If it is nil, the amount is random, or 0 if the service moves no money.
+  /// Fixed amount. If it is nil, the amount is random, or 0 if ``Service/movesMoney`` is false.
   public var amount: Won?
-  /// Fixed account. If it is nil, the account is random, or 0 if the service moves no money.
+  /// Fixed account. If it is nil, the account is random, or 0 if ``Service/movesMoney`` is false.
   public var account: AccountNumber?
-  /// Name of the ordered article; never random.
+  /// Name of the ordered article; empty if none.
   public var itemName: String
   /// Earliest time at which the customers may be served; nil if they may be served at once.
   public var dueAt: WallTime?
   private var generator: SeededGenerator
 
-  /// Creates a generator. Values that are not nil apply to all customers. The others are drawn with the seed.
+  /// Creates a generator.
   public init(
     service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, itemName: String = "",
     dueAt: WallTime? = nil, seed: UInt64
@@ -91,7 +89,6 @@ public struct CustomerGenerator: Sendable {
     return draw
   }
 
-  /// Draws a random amount of money from ``amounts``, a multiple of ``amountStep``.
   private mutating func drawAmount() -> Won {
     let steps = Self.amounts.lowerBound / Self.amountStep...Self.amounts.upperBound / Self.amountStep
     return generator.draw(steps) * Self.amountStep

@@ -3,7 +3,7 @@
 // Invariant: a number is stored in the database and never reused for another service. The numbers 1 to 3 belong to
 // the services that every bank has.
 
-/// A service, identified by the number that the database assigned to it. Every window serves exactly one service.
+/// A service, identified by the number that the database assigned to it.
 public struct Service: Hashable, Sendable {
   /// Number of the service, from 1 without a gap.
   public let number: UInt16
@@ -29,11 +29,11 @@ public struct Service: Hashable, Sendable {
   /// The service with this index.
   public init(index: Int) { self.init(number: UInt16(index + 1)) }
 
-  /// True if serving a customer moves money in every bank, so that every customer needs an amount.
+  /// True if serving a customer moves money in every bank.
   public var movesMoney: Bool { postingRule != nil }
-  /// True if serving a customer takes items from the stock, which are returned if the ticket is cancelled.
+  /// True if serving a customer takes items from the stock.
   public var usesStock: Bool { self == .juice }
-  /// True if a served customer may have a result: for all services except the three that every bank has.
+  /// True if a served customer may have a result; false for the built-in services.
   public var mayStoreResult: Bool { number > 3 }
 }
 
@@ -58,7 +58,7 @@ extension Service: Codable {
   }
 }
 
-/// One waiting line: customers of one service and one priority, always in the order of their ticket numbers.
+/// One waiting line: customers of one service and one priority, in the order of their ticket numbers.
 public struct Line: Hashable, Sendable, Comparable {
   /// Service requested by the customers of this line.
   public let service: Service
@@ -67,7 +67,7 @@ public struct Line: Hashable, Sendable, Comparable {
 
   public init(service: Service, priority: Priority) { (self.service, self.priority) = (service, priority) }
 
-  /// The lines of the built-in services and the three grades, service by service, the highest grade first.
+  /// The lines of the built-in services and the grades, service by service, the highest grade first.
   public static let graded: [Line] = [Service.deposit, .loan, .juice].flatMap { service in
     Priority.grades.map { Line(service: service, priority: $0) }
   }

@@ -1,7 +1,6 @@
-// Mapping between numbers and names of services. The directory is a value that callers pass on; the database stores a
-// copy.
-// Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has a name,
-// even after the service was removed from the configuration.
+// Mapping between numbers and names of services.
+// Invariant: a number is assigned once, and names are never removed. So a stored number has a name even after the
+// service was removed from the configuration.
 
 /// Names of all services that a bank has ever had, by number.
 public struct ServiceDirectory: Sendable, Equatable {
@@ -19,7 +18,7 @@ public struct ServiceDirectory: Sendable, Equatable {
   }
 
   /// Restores stored names, in the order of their numbers; nil if they do not start with the names of the services that
-  /// every bank has, if a name occurs twice, or if there are more than 65,535 names.
+  /// every bank has, if a name occurs twice, or if there are too many names.
   public init?(names: [ServiceName]) {
     self.init()
     guard names.count >= self.names.count, Array(names.prefix(self.names.count)) == self.names else {

@@ -1,7 +1,8 @@
-// Syntax of service names. Outside the bank, services are identified by name only.
+// Syntax of service names.
 // Invariant: a name can be part of a file name, a command and a window's name without escaping.
 
-/// Name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`. The first is a letter or a digit.
+/// Name of a service: 1 to ``longest`` of the characters `a-z`, `0-9`, `_`, `.` and `-`. The first is a letter or a
+/// digit.
 public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as text.
   public let text: String
@@ -23,7 +24,6 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     self.text = text
   }
 
-  /// A name that is known to be valid.
   private init(known: String) { text = known }
 
   /// Service in which a customer pays money in.
@@ -41,7 +41,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// True if serving a customer moves money in every bank.
   public var movesMoney: Bool { self == .deposit || self == .loan }
 
-  /// Name of a window of this service, in commands, JSON, logs and file names of logs: `deposit-2`.
+  /// Name of a window of this service: `deposit-2`.
   public func window(_ place: Int32) -> String { "\(text)-\(place)" }
 
   /// Name of the slot of an outside worker of this service: `mail-outside-1`.
@@ -63,7 +63,6 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Ordered by bytes.
   public static func < (left: ServiceName, right: ServiceName) -> Bool { left.text < right.text }
 
-  /// True for a byte with which a name may start.
   private static func isFirstCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -71,7 +70,6 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
     }
   }
 
-  /// True for a byte that may follow in a name.
   private static func isLaterCharacter(_ byte: UInt8) -> Bool {
     isFirstCharacter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
       || byte == UInt8(ascii: "-")

@@ -1,5 +1,4 @@
-// Contents of the stock: items, amounts, and lots with their dates. All types are plain values that read no clock:
-// the caller passes the number of the day.
+// Contents of the stock: items, amounts, and lots with their dates.
 // Invariant: the numbers of the coding keys are part of messages and never get a new meaning.
 
 /// Number of pieces of an item.
@@ -22,13 +21,13 @@ public enum StockLimits {
   public static let itemLength = 40
   /// Maximum length of an order's name, in bytes.
   public static let orderLength = 64
-  /// Maximum number of orders in one answer that lists them.
+  /// Maximum number of orders in one answer.
   public static let ordersPerPage: Int64 = 1_000
   /// Valid days of a lot: up to the year 9999.
   public static let days: ClosedRange<DayNumber> = 0...2_932_896
 }
 
-/// Name of an item: `strawberry`, `hot6`. A request may contain any text; only a valid name can be stored.
+/// Name of an item: `strawberry`, `hot6`. A name in a request may be invalid; see ``isValid``.
 public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
   /// The name as text.
   public let rawValue: String
@@ -66,7 +65,7 @@ public struct ItemAmount: Hashable, Sendable, Codable {
 
   public init(_ item: ItemID, _ quantity: Quantity) { (self.item, self.quantity) = (item, quantity) }
 
-  /// Field number of each property of an amount, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case quantity = 2
@@ -92,15 +91,14 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
     (left.expires, left.made) < (right.expires, right.made)
   }
 
-  /// Field number of each date, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case made = 1
     case expires = 2
   }
 }
 
-/// Pieces of one item with the same dates. Items that never expire, such as fruit, form one lot without
-/// dates.
+/// Pieces of one item with the same dates. A lot of an item that never expires, such as fruit, has no dates.
 public struct Lot: Hashable, Sendable, Codable {
   /// Dates; nil if the item never expires.
   public var dates: LotDates?
@@ -119,7 +117,7 @@ public struct Lot: Hashable, Sendable, Codable {
     return other.map { dates < $0 } ?? true
   }
 
-  /// Field number of each property of a lot, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case quantity = 1
     case dates = 2
@@ -143,7 +141,7 @@ public struct ItemStock: Hashable, Sendable, Codable {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
   }
 
-  /// Field number of each property of an item's stock, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case lots = 2

@@ -6,18 +6,17 @@ import Time
 /// Name of a request to the stock. After an answer other than a refusal, and until the order is returned, the stock
 /// answers a repeated request with the same name in the same way, and changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
-  /// The name, such as `3-17` for ticket 17 of day 3.
+  /// The name as text.
   public let rawValue: String
   /// Same as `rawValue`.
   public var text: String { rawValue }
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Makes a name from any text; the stock accepts only a valid one.
+  /// Makes a name from any text; see ``isValid``.
   public init(_ text: String) { rawValue = text }
 
-  /// Order name of one ticket: `3-17` for ticket 17 of day 3. Used for tickets that were issued before the database
-  /// had an identity; see ``BankID``.
+  /// Order name of one ticket without the identity of the database: `3-17` for ticket 17 of day 3; see ``BankID``.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
 
   /// True if an order can have this name: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
@@ -32,14 +31,12 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
 
 /// Generator of names for clients without names of their own: a random prefix, followed by a counter.
 ///
-/// The names sort in the order of creation. So an index of the names grows at one place for each client, instead of
-/// at a random page for each order.
+/// The names sort in the order of creation, so that an index of the names grows at one place for each client.
 public struct OrderIDGenerator: Sendable {
   private let prefix: String
-  /// Number of names created so far.
   private var created: UInt64 = 0
 
-  /// Creates a generator whose names differ from those of every other seed.
+  /// Creates a generator whose names differ from those of other seeds.
   public init(seed: UInt64) { prefix = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
   /// Returns a new order name.
@@ -59,8 +56,8 @@ extension String {
 
 /// A request that may change the stock.
 public enum StockAction: Hashable, Sendable {
-  /// Takes all amounts or nothing. Lots that expire first are taken first, and expired pieces are never taken. Needs
-  /// an order name.
+  /// Takes all amounts or nothing. Lots that expire first are taken first; expired pieces are not taken. Needs an
+  /// order name.
   case take([ItemAmount], today: DayNumber)
   /// Returns to the stock the pieces that the order with this name has taken. An order that has not arrived yet takes
   /// nothing when it arrives. Needs an order name.
@@ -130,7 +127,7 @@ public struct StockChange: Hashable, Sendable, Codable {
   public var kind: Kind
   /// Dates of the lot; nil for the lot without dates.
   public var dates: LotDates?
-  /// Number of pieces added, or removed if negative; never 0.
+  /// Number of pieces added, or removed if negative.
   public var difference: Quantity
   /// Pieces in the lot after the change.
   public var lot: Quantity
@@ -150,22 +147,22 @@ public struct StockChange: Hashable, Sendable, Codable {
     (self.present, self.order, self.at) = (present, order, at)
   }
 
-  /// Field number of each property of a change, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case item, kind, dates, difference, lot, present, order, at
   }
 }
 
-/// An order as the stock stores it, to answer a repeated request in the same way: name, content and state.
+/// An order as the stock stores it, to answer a repeated request in the same way.
 public struct OrderRecord: Hashable, Sendable, Codable {
-  /// State of an order: it has taken pieces, has found too few, was returned before it arrived, or was returned later.
+  /// State of an order.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// The order has taken its pieces.
     case done = 1
     /// The stock had too few pieces, so the order has taken nothing.
     case short = 2
-    /// The order was returned before it arrived, so it can never take anything.
+    /// The order was returned before it arrived, so it takes nothing.
     case void = 3
     /// The order has taken its pieces, and they were returned.
     case wasReturned = 4
@@ -182,14 +179,14 @@ public struct OrderRecord: Hashable, Sendable, Codable {
     (self.id, self.content, self.state) = (id, content, state)
   }
 
-  /// Field number of each property of a stored order, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case id = 1
     case content, state
   }
 }
 
-/// An item of which the stock has too few pieces for a request: the needed and the available number.
+/// An item of which the stock has too few pieces for a request.
 public struct Shortage: Hashable, Sendable, Codable {
   /// Name of the missing item.
   public var item: ItemID
@@ -202,7 +199,7 @@ public struct Shortage: Hashable, Sendable, Codable {
     (self.item, self.needed, self.available) = (item, needed, available)
   }
 
-  /// Field number of each property of a shortage, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case item = 1
     case needed, available
@@ -236,9 +233,9 @@ public enum StockRefusal: Hashable, Sendable {
 
 /// Snapshot of the whole stock at one position in its ledger.
 public struct StockSnapshot: Hashable, Sendable, Codable {
-  /// Identity of the ledger in which `sequence` counts. Each database has a different ledger.
+  /// Identity of the ledger in which `sequence` counts.
   public var ledger: Int64
-  /// The last change that the snapshot contains; 0 before the first.
+  /// Number of the last change that the snapshot contains; 0 before the first.
   public var sequence: Int64
   /// All items, in the order in which they were added.
   public var items: [ItemStock]
@@ -247,7 +244,7 @@ public struct StockSnapshot: Hashable, Sendable, Codable {
     (self.ledger, self.sequence, self.items) = (ledger, sequence, items)
   }
 
-  /// Field number of each property of a snapshot, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case ledger = 1
     case sequence, items

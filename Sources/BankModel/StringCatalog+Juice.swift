@@ -1,5 +1,5 @@
-// Sentences of the juice maker in both languages. The Korean sentences are those of the original app, unchanged.
-// Invariant: these texts are the same on a terminal and on a page.
+// Sentences of the juice maker in both languages.
+// The Korean sentences are those of the original app.
 
 extension StringCatalog {
   /// Title of the shop.
@@ -10,7 +10,7 @@ extension StringCatalog {
     localized("\(juice) 나왔습니다! 맛있게 드세요!", "Your \(juice) is ready! Enjoy!")
   }
 
-  /// Alert after a shortage of fruit. It asks a question: ``yes`` opens the stock editor, ``no`` closes the alert.
+  /// Question after a shortage of fruit: ``yes`` opens the stock editor.
   public var tooLittleFruit: String {
     localized("재료가 모자라요. 재고를 수정할까요?", "There is not enough fruit. Change the stock?")
   }
@@ -20,9 +20,9 @@ extension StringCatalog {
     localized("\(fruit)의 재고가 부족합니다.", "There is not enough \(fruit) in stock.")
   }
 
-  /// Button that opens the stock editor.
+  /// Answer to a question.
   public var yes: String { localized("예", "Yes") }
-  /// Button that closes the alert.
+  /// Answer to a question.
   public var no: String { localized("아니오", "No") }
   /// Title of the stock editor.
   public var stockEditorTitle: String { localized("재고 추가", "Add stock") }

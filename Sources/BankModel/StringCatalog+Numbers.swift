@@ -1,6 +1,5 @@
 // Format of numbers, money and durations for people.
-// Invariant: a terminal and a page show the same format, and any number is valid, even a negative or a very large
-// one.
+// Any number is valid; a negative duration in milliseconds is shown as 0.
 
 extension StringCatalog {
   /// A number with commas: `1,234,567`.
@@ -26,7 +25,7 @@ extension StringCatalog {
     return "\(minutes):\(seconds):\(String(time % 1000, digits: 3))"
   }
 
-  /// Label of the timer: `업무시간`.
+  /// Label of the business time.
   public var businessTime: String { localized("업무시간", "Business time") }
 
   /// A duration for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.

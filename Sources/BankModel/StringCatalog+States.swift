@@ -1,6 +1,5 @@
 // Words for the states of customers, windows, the bank, attempts and receipts.
-// Invariant: every state has a word in both languages. The Korean titles of the lists of waiting customers and of
-// customers being served are those of the original app.
+// The Korean titles of the lists of waiting customers and of customers being served are those of the original app.
 
 extension StringCatalog {
   /// Word for the state of a customer.
@@ -64,14 +63,14 @@ extension StringCatalog {
     }
   }
 
-  /// Name of a priority for people: the grade, including `regular`, which tickets do not show, or `priority 5`.
+  /// Name of a priority for people: the grade, including `regular`, or `priority 5`.
   public func standing(_ priority: Priority) -> String {
     if let grade = grade(priority) { return grade }
     return priority == .regular
       ? localized("일반", "regular") : localized("우선순위 \(priority.number)", "priority \(priority.number)")
   }
 
-  /// How an attempt ended. If the worker was lost, the text includes the return of the customer to its line.
+  /// How an attempt ended. For a killed or stuck worker, the text includes the return of the customer to its line.
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: localized("업무 완료", "served")

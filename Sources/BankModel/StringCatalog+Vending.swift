@@ -1,5 +1,5 @@
-// Sentences of the vending machine in both languages. The Korean sentences that the original app had are unchanged.
-// Invariant: these texts are the same on a terminal and on a page.
+// Sentences of the vending machine in both languages.
+// The Korean sentences that the original app had are unchanged.
 
 extension StringCatalog {
   /// Title of the machine.

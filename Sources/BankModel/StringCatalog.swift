@@ -1,5 +1,5 @@
-// Sentences of the domain that several processes use: the lines that tellers print and the closing message. The
-// Korean sentences are those of the original apps, unchanged.
+// Sentences of the domain, such as the lines of tellers and the closing message.
+// Their Korean texts are those of the original app.
 
 import Time
 
@@ -71,12 +71,11 @@ public struct StringCatalog: Sendable {
     lineParts(priority, service, korean: "완료", english: "completed")
   }
 
-  /// Joins the texts before and after a ticket number with the number.
   private func line(_ ticket: TicketNumber, _ words: (before: String, after: String)) -> String {
     "\(words.before)\(ticket)\(words.after)"
   }
 
-  /// Text before and after the ticket number in a line of a teller. It ends with `korean` or `english`: `started`.
+  /// Text before and after the ticket number in a line of a teller. It ends with `korean` or `english`.
   private func lineParts(
     _ priority: Priority, _ service: ServiceName, korean: String, english: String
   ) -> (before: String, after: String) {

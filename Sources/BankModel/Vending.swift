@@ -13,8 +13,8 @@ public enum VendingLimits {
   public static let price: Won = 1_000_000
   /// Maximum number of purchases that are in progress, or abandoned and not yet released by the stock.
   public static let maxOpenPurchases = 1_000
-  /// Maximum length of a request's name in bytes: enough for the key of a form or a script. For a manager's request,
-  /// the machine derives the name of its order at the stock from this name.
+  /// Maximum length of a request's name, in bytes. It is less than ``StockLimits/orderLength``, because the machine
+  /// derives names of orders from it.
   public static let requestLength = 60
 }
 
@@ -74,7 +74,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   /// Signed change of the balance.
   public var difference: Won { kind == .inserted ? amount : -amount }
 
-  /// Field number of each property of a change, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case sequence = 1
     case kind, amount, balance, product, dates, request, at
@@ -97,7 +97,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case onlyExpired(ItemID)
   /// The balance would exceed ``VendingLimits/balance``.
   case balanceLimit(balance: Won)
-  /// The stock refused or did not answer in time. The machine makes the stock return what it takes for this request.
+  /// The stock refused or did not answer in time.
   case stockUnavailable(ItemID)
   /// The machine has ``VendingLimits/maxOpenPurchases`` unfinished purchases.
   case crowded
@@ -130,7 +130,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
   /// Amount in won by which the invariant is violated; anything but 0 is an error of the program.
   public var difference: Won { inserted &- balance &- spent &- returned }
 
-  /// Adds a change of money to the balance and the sums.
+  /// Adds a change to the balance and the sums.
   public mutating func apply(_ change: MoneyChange) {
     balance &+= change.difference
     switch change.kind {
@@ -140,7 +140,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
     }
   }
 
-  /// Field number of each sum, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey {
     case balance = 1
     case inserted, spent, returned

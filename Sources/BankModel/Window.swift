@@ -1,24 +1,23 @@
-// Windows of a bank and the tellers that serve at them. A `ServiceDirectory` returns the name of a window. A
-// generation distinguishes one teller at a window from its successor.
+// Windows of a bank and the tellers that serve at them.
+// A `ServiceDirectory` returns the name of a window.
 
 /// A window of the bank: its service, and its number among the windows of this service.
 public struct Window: Hashable, Sendable, Comparable {
-  /// The one service of this window.
+  /// Service of this window.
   public let service: Service
   /// Number among the windows of this service, from 1.
   public let place: Int32
 
   public init(service: Service, place: Int32) { (self.service, self.place) = (service, place) }
 
-  /// Slot of an outside worker. An outside worker has no window of the bank; it has one slot for each of its
-  /// services.
+  /// Slot of an outside worker for one of its services.
   ///
-  /// - Parameter number: number of the worker among the connected ones, from 1.
+  /// - Parameter number: number of the worker, from 1.
   public static func outside(_ service: Service, number: Int32) -> Window {
     Window(service: service, place: Int32(Limits.windowsPerService) + number)
   }
 
-  /// Placeholder for the window of an attempt, if it is not known any more because the coordinator has crashed.
+  /// Placeholder for the window of an attempt, if it is not known any more.
   public static func unknown(_ service: Service) -> Window { Window(service: service, place: 0) }
 
   /// True for the placeholder ``unknown(_:)``.
@@ -39,10 +38,10 @@ public struct Window: Hashable, Sendable, Comparable {
 }
 
 /// Counter of the tellers at one window: the first is 1, its successor 2. For an outside worker, a number that
-/// identifies its connection. A late message of an earlier generation is ignored.
+/// identifies its connection. With it, a late message of an earlier teller is recognized.
 public typealias Generation = Int32
 
-/// Right to serve one customer once: ticket, attempt, and the teller's generation.
+/// Right to serve one customer once.
 public struct Lease: Hashable, Codable, Sendable {
   /// Ticket number of the customer.
   public var ticket: TicketNumber
@@ -55,7 +54,7 @@ public struct Lease: Hashable, Codable, Sendable {
     (self.ticket, self.attempt, self.generation) = (ticket, attempt, generation)
   }
 
-  /// Field number of each property of a lease, in messages.
+  /// Field numbers in messages.
   enum CodingKeys: Int, CodingKey { case ticket = 1, attempt, generation }
 }
 
@@ -66,7 +65,7 @@ public enum ProcessEnd: Hashable, Sendable {
   /// The process was ended by this signal.
   case signal(Int32)
 
-  /// Makes an exit from one of two numbers, as rows and messages contain them; nil if both are absent.
+  /// Makes an exit from a code or a signal; nil if both are absent.
   public init?(code: Int32?, signal: Int32?) {
     if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
   }
@@ -130,8 +129,7 @@ public enum BankState: UInt8, NameCodable {
 public enum BranchState: UInt8, NameCodable {
   /// The lease of the branch is valid.
   case open = 1
-  /// The lease has run out, and the branch did not close, for example because it was killed or cannot reach the
-  /// database.
+  /// The lease has run out, and the branch did not close.
   case expired = 2
   /// Closed cleanly.
   case closed = 3

@@ -1,6 +1,5 @@
 // Names of windows and workers in commands, addresses and file names of logs.
-// Invariant: a file name made from a window's name cannot refer to another directory. The name of every window of
-// every service is valid.
+// Invariant: a file name made from a window's name cannot refer to another directory.
 
 /// Name of a window, of an outside worker, or of another process of the bank.
 public struct WindowName: Hashable, Sendable {
@@ -22,7 +21,6 @@ public struct WindowName: Hashable, Sendable {
 
   private static let marks = Array("_.-".utf8)
 
-  /// True for `a` to `z` and `0` to `9`.
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

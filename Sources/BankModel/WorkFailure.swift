@@ -3,8 +3,8 @@
 
 import Time
 
-/// Reason and consequence of work that was not done. It is a class because failures are rare: a struct would enlarge
-/// every value that may contain a failure, such as each answer of a worker.
+/// Reason and consequence of work that was not done. It is a class, because failures are rare and a struct would
+/// enlarge the values that may contain a failure.
 public final class WorkFailure: Hashable, Sendable {
   /// What happens to the customer after the failure.
   public enum Consequence: UInt8, Sendable, CaseIterable {
@@ -12,7 +12,7 @@ public final class WorkFailure: Hashable, Sendable {
     case again = 1
     /// Retry after a pause. Counted as a failure only if the customer has had many attempts (`maxDeferrals`).
     case later = 2
-    /// Dead letter at once, because the work would fail every time.
+    /// Dead letter at once.
     case never = 3
     /// Retry, as often as the service allows crashes.
     case crash = 4
@@ -21,8 +21,7 @@ public final class WorkFailure: Hashable, Sendable {
     case pause = 5
   }
 
-  /// Reason for the failure, at most ``Attempt/maxFailureTextBytes`` bytes. For a command, the text contains its last
-  /// lines of output.
+  /// Reason for the failure, at most ``Attempt/maxFailureTextBytes`` bytes.
   public let words: String
   /// Consequence for the customer.
   public let consequence: Consequence
@@ -70,7 +69,7 @@ public final class WorkFailure: Hashable, Sendable {
     }
   }
 
-  /// Shortens a text to the limit. Removes its front, because its end usually contains the reason.
+  /// Removes the front of a text that is too long, because its end usually contains the reason.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
     while rest.utf8.count > Attempt.maxFailureTextBytes - 3 {

@@ -1,6 +1,5 @@
 // Result of a customer's work: exit of its process, duration, and output.
-// Invariant: a stream longer than its limit is represented by its first and last bytes and its true length, and is
-// never mistaken for a complete one.
+// A stream longer than its limit is represented by its first and last bytes and its true length.
 
 import Time
 
@@ -27,7 +26,6 @@ public struct TruncatedOutput: Hashable, Sendable {
     (self.first, self.last, self.length, self.filed) = (first, last, length, filed)
   }
 
-  /// An excerpt without bytes.
   private init(length: Int64 = 0, filed: Int64 = 0) {
     (first, last, self.length, self.filed) = ([], [], length, filed)
   }
@@ -38,7 +36,7 @@ public struct TruncatedOutput: Hashable, Sendable {
   /// An empty stream.
   public static let nothing = TruncatedOutput()
 
-  /// This excerpt, shortened to `limit` bytes: half of them from the start of the stream, half from its end.
+  /// This excerpt, shortened to `limit` bytes from the start and the end of the stream.
   public func cut(to limit: Int) -> TruncatedOutput {
     guard first.count + last.count > limit else { return self }
     let whole = isCut ? nil : bytes
@@ -62,8 +60,7 @@ public struct TruncatedOutput: Hashable, Sendable {
 
 /// Result of a customer's work. It is stored with the receipt, in the same transaction.
 ///
-/// A customer may be served without a result. The type is a class, so that values share one result instead of copying
-/// it.
+/// The type is a class, so that values share one result instead of copying it.
 public final class WorkResult: Sendable {
   /// Exit of the command; nil if no process was started for this customer.
   public let ending: ProcessEnd?

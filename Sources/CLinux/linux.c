@@ -1,7 +1,6 @@
-// Implementation of the calls declared in CLinux.h that no other file of this directory implements. The only
-// state is a flag that is set if epoll_pwait2(2) cannot be used, and the kernel of the current thread.
-// Invariant: every descriptor created in this file is closed on exec. Errors: -1 and errno, or an errno value if
-// the header says so.
+// Implementation of the calls declared in CLinux.h that no other file of this directory implements.
+// Invariant: descriptors created in this file are closed on exec. Errors: -1 and errno, or an errno value if the
+// header says so.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -38,7 +37,6 @@ _Static_assert(LINUX_SOCKET_PATH_LIMIT + 1 == sizeof(((struct sockaddr_un *)0)->
 
 int linux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-// Performs one operation of epoll_ctl(2).
 static int epoll_change(int epoll, int operation, int fd, uint32_t interest, uint64_t token) {
   struct epoll_event event = {.events = interest, .data.u64 = token};
   return epoll_ctl(epoll, operation, fd, &event);
@@ -67,8 +65,7 @@ static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t t
 
 // Waits with the most precise call that the kernel has.
 static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeout_ns) {
-  // For timeouts of 0 and -1, epoll_wait has the same effect and takes a quarter less time, which matters to a
-  // busy loop.
+  // For timeouts of 0 and -1, epoll_wait has the same effect and is faster.
   if (timeout_ns <= 0) return epoll_wait(epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? -1 : 0);
 #ifdef SYS_epoll_pwait2
   static bool missing = false;
@@ -76,7 +73,7 @@ static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeou
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     long count = syscall(SYS_epoll_pwait2, epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? NULL : &timeout,
                          NULL, (size_t)0);
-    // Kernels before 5.11 return ENOSYS; seccomp filters that do not include the call return EPERM.
+    // Kernels before 5.11 return ENOSYS; a seccomp filter that does not include the call may return EPERM.
     if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;
     __atomic_store_n(&missing, true, __ATOMIC_RELAXED);
   }
@@ -291,7 +288,6 @@ int linux_unread(int fd) {
   return count;
 }
 
-// Converts the result of stat(2).
 static void copy_facts(const struct stat *from, struct linux_file_facts *to) {
   to->mode = from->st_mode;
   to->owner = from->st_uid;

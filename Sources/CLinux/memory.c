@@ -1,7 +1,6 @@
 // Returns unmodified file pages and free heap memory of this process to the system. File pages that may have been
-// written are never returned: those of a segment that is writable, or that was written while the program was
-// loaded.
-// Invariant: at the next access the kernel maps every returned page from its file again, with the same content.
+// written are not returned: those of a segment that is writable, or that was written while the program was loaded.
+// Invariant: at the next access the kernel maps a returned page from its file again, with the same content.
 // Errors: none; a page that cannot be returned stays in memory.
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -32,7 +31,7 @@ static bool has_changed_code(const struct dl_phdr_info *object) {
   return false;
 }
 
-// Returns the pages of the read-only segments of one object to the system. dl_iterate_phdr(3) calls it for each.
+// Returns the pages of the read-only segments of one object to the system.
 static int give_back(struct dl_phdr_info *object, size_t size, void *context) {
   (void)size;
   const uintptr_t page = *(const uintptr_t *)context;

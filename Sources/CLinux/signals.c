@@ -1,8 +1,8 @@
 // Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and leaves
-// at their default. The only state is `disposed`, the set of signals that are possibly not at their default.
-// Invariant: after the first scan, dispositions change only through this file, so a signal that is not in
-// `disposed` is at its default. The only exception is the coordinator's handler for SIGBUS
-// (Coordinator/MemoryMappedFile), which a child of `linux_start` keeps until exec. Errors: -1 and errno.
+// at their default.
+// After the first scan, dispositions should change only through this file, so that a signal that is not in
+// `disposed` is at its default. A child of `linux_start` keeps any other handler until exec, such as that of the
+// coordinator for SIGBUS (Coordinator/MemoryMappedFile). Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Makes a set of these signals.
 static void fill(sigset_t *set, const int *signals, int count) {
   sigemptyset(set);
   for (int i = 0; i < count; i++) sigaddset(set, signals[i]);
@@ -60,15 +59,14 @@ int linux_signals_unblock(const int *signals, int count) {
   return -1;
 }
 
-// Set of signals that are possibly not at their default: all signals until the first scan. After a scan, every
-// change through this file adds its signal.
+// Set of signals that are possibly not at their default: all signals until the first scan.
 static uint64_t disposed = ~(uint64_t)0;
 
 bool linux_signal_may_be_disposed(int number) {
   return __atomic_load_n(&disposed, __ATOMIC_RELAXED) & (uint64_t)1 << (number - 1);
 }
 
-// Scans all signals, and records in `disposed` which are not at their default.
+// Records in `disposed` which signals are not at their default.
 static void look_at_dispositions(void) {
   uint64_t found = 0;
   // This is a direct system call, because the C library does not report its two reserved signals. The result
@@ -93,7 +91,6 @@ static int dispose(int number, void (*handler)(int)) {
 int linux_signals_ignore(int number) { return dispose(number, SIG_IGN); }
 int linux_signals_default(int number) { return dispose(number, SIG_DFL); }
 
-// Unblocks all signals for the calling thread.
 static int block_none(void) {
   sigset_t none;
   sigemptyset(&none);
@@ -104,8 +101,8 @@ static int block_none(void) {
 }
 
 int linux_signals_reset(void) {
-  // sigaction(2) fails for SIGKILL and SIGSTOP, which are always at their default, and for the C library's two
-  // reserved signals, which programs do not use.
+  // sigaction(2) fails for SIGKILL and SIGSTOP, which are at their default, and for signals that the C library
+  // reserves.
   for (int number = 1; number <= SIGRTMAX; number++) (void)dispose(number, SIG_DFL);
   return block_none();
 }

@@ -3,15 +3,14 @@
 // itself temporarily may fail in its own allocations (RLIMIT_AS), may get a signal for its own processor time
 // (RLIMIT_CPU), and without privileges can never raise a hard limit again. A parent that calls prlimit(2) sets
 // the limits only after the program has started. A helper program that sets the limits and then executes the
-// real program needs a second exec, which is half the cost of a short command. This file therefore does what
-// the C library's posix_spawn does, and sets limits: the child is a clone that shares the parent's memory, and
-// the parent waits until the child has called exec or exited. posix_spawn returns the same error for a missing
-// directory and a missing program; `linux_start` also returns which step has failed.
+// real program needs a second exec. This file therefore does what the C library's posix_spawn does, and sets
+// limits: the child is a clone that shares the parent's memory, and the parent waits until the child has called
+// exec or exited. posix_spawn returns the same error for a missing directory and a missing program;
+// `linux_start` also returns which step has failed.
 // Invariant: between clone and exec the child runs only C code that takes no lock and allocates no memory, on a
 // separate stack. Signals are blocked until the child has set those that are not at their default (`disposed` in
 // signals.c) to their default; the child unblocks them directly before exec.
-// Errors of `linux_start`: an errno value and the step. A child that was created is reaped. The other functions
-// fail as the header says.
+// Errors of `linux_start`: an errno value and the step; the child is reaped.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -39,8 +38,8 @@ struct shared {
   int error;
 };
 
-// One stack is kept between two starts, because mapping, touching and unmapping a stack takes as long as
-// creating three pipes. If two threads start programs at the same time, the second thread maps another stack.
+// One stack is kept between two starts, because a new one would have to be mapped. If two threads start programs
+// at the same time, the second thread maps another stack.
 static char *spare_stack = NULL;
 
 // Returns the kept stack or a new one; NULL if there is no memory.
@@ -58,7 +57,6 @@ static void keep_stack(char *stack) {
     munmap(stack, STACK_SIZE);
 }
 
-// Sets one resource limit in the child.
 static int limit(const struct linux_limit *wanted) {
   struct rlimit limit;
   if (getrlimit(wanted->resource, &limit) == -1) return -1;
@@ -68,7 +66,7 @@ static int limit(const struct linux_limit *wanted) {
   return setrlimit(wanted->resource, &limit);
 }
 
-// Performs in the child all steps before exec: session, descriptors, directory, limits.
+// Performs in the child the steps before exec.
 static int prepare(struct shared *shared) {
   const struct linux_program *program = shared->program;
   shared->step = LINUX_STEP_SESSION;
@@ -106,8 +104,7 @@ static int child(void *context) {
   // the signals are unblocked, because a handler of the parent would run in the parent's memory. This is a
   // direct system call, because the C library refuses to change its two reserved signals, and leaves them
   // ignored in children of its posix_spawn. `nothing`, all zeros, means SIG_DFL and an empty mask on every
-  // architecture. Signals known to be at their default are skipped, because sixty calls take as long as all
-  // other steps together.
+  // architecture. Signals known to be at their default are skipped to save system calls.
   static const long nothing[8] = {0};
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     if (linux_signal_may_be_disposed(number))
@@ -124,8 +121,7 @@ static int child(void *context) {
 // Creates a child that starts in another control group. The C library's clone() has no parameter for a group,
 // and the C library has no function for clone3(2). The child returns from the system call on its own, empty
 // stack, where compiled code of this function could not run. The few instructions up to the call of `child` are
-// therefore assembly. Moving the child to the group after its start takes about 8 ms, because the kernel waits
-// for every processor; CLONE_INTO_CGROUP has no measurable cost.
+// therefore assembly. Moving the child to the group after its start would be slower.
 static pid_t clone_into(int group, char *stack, struct shared *shared, int *pidfd) {
   struct clone_args arguments = {
       .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,

@@ -24,7 +24,6 @@ __attribute__((constructor)) static void keep_arguments(int count, char **values
 int linux_argument_count(void) { return argument_count; }
 const char *linux_argument(int place) { return argument_values[place]; }
 
-// True after the umask and the limits were saved.
 static bool has_surroundings = false;
 static mode_t file_mask;
 static struct rlimit limits[LINUX_LIMITS];
@@ -49,8 +48,8 @@ bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard) {
   return true;
 }
 
-// Of the limits, only the soft limit of open files is restored (see Posix/ProcessStart). The only other limit
-// that a process of the bank changes is its mark (Posix/ProcessMark), which its children have to inherit.
+// Of the limits, only the soft limit of open files is restored (see Posix/ProcessStart). Children have to inherit
+// the mark (Posix/ProcessMark), which is a limit too.
 void linux_lend_surroundings(struct linux_lent *own) {
   own->is_lent = has_surroundings;
   if (!has_surroundings) return;

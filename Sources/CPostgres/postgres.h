@@ -1,5 +1,5 @@
-// The system's libpq as a Swift module. This header adds functions for the fields of an error, the kinds of results and
-// the progress of connecting, and a notice receiver that writes nothing to standard error.
+// The system's libpq as a Swift module, with functions that replace macros and constants.
+// A notice receiver writes nothing to standard error.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
@@ -29,7 +29,7 @@ static inline void postgres_ignore(void *context, const PGresult *notice) {
   (void)notice;
 }
 
-/// Discards notices of the server, which the library would write to standard error. See PQsetNoticeReceiver.
+/// Discards notices, which the library would write to standard error. See PQsetNoticeReceiver.
 static inline void postgres_leave_out_notices(PGconn *connection) {
   PQsetNoticeReceiver(connection, postgres_ignore, (void *)0);
 }

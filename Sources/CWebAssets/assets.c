@@ -7,7 +7,7 @@
 #define __has_embed(file) 0
 #endif
 
-// Every file with its symbol, name and type. An #embed directive needs its own line, which a macro cannot
+// The files, each with its symbol, name and type. An #embed directive needs its own line, which a macro cannot
 // produce.
 #define ASSETS(EACH)                                                                                         \
   EACH(style_css, "style.css", css)                                                                          \

@@ -1,12 +1,11 @@
 // One browser and its connection: requests, answers and events of its pages. The browser is Debian's
 // chromium-headless-shell, controlled with the DevTools protocol over two pipes.
-// Invariant: every wait for a message is bounded, and pages reach no address but 127.0.0.1. Only one thread uses a
-// browser.
+// Invariant: a wait for a message is bounded. A browser is used by one thread.
 // Errors: `BrowserError` with the browser's messages.
 import Posix
 import Time
 
-/// Headless browser in which tests open the bank's pages. Its process runs as long as the value exists.
+/// Headless browser in which tests open the bank's pages. Its process ends with the value.
 package final class Browser {
   /// Another name of 127.0.0.1, for pages of another origin.
   package static let otherOriginHost = "stranger.test"
@@ -16,7 +15,7 @@ package final class Browser {
   package static let timeout = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
-  /// Number of the last request; answers contain the number of their request.
+  /// Number of the last request.
   private var lastRequest = 0
   /// Pages by the ids of their sessions.
   private var pages: [String: Weak] = [:]
@@ -39,8 +38,8 @@ package final class Browser {
   /// True if the browser answers; throws if it does not.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
-  /// Opens an empty page in a browser context, whose cookies the page has; nil for a new context without cookies.
-  /// - Parameter context: browser context with its cookies; nil for a new one.
+  /// Opens an empty page.
+  /// - Parameter context: browser context with its cookies; nil for a new one without cookies.
   package func page(of context: Context? = nil) throws(BrowserError) -> Page {
     let context = if let context { context } else { try makeContext() }
     let target = try ask(
@@ -55,10 +54,9 @@ package final class Browser {
     return page
   }
 
-  /// Browser context: its pages share cookies, and pages of another context act as another user.
+  /// Browser context: its pages share cookies.
   package struct Context: Sendable, Hashable { let name: String }
 
-  /// Creates a browser context without cookies.
   private func makeContext() throws(BrowserError) -> Context {
     guard let name = try ask("Target.createBrowserContext")["browserContextId"].text else {
       throw BrowserError("the browser created no context")
@@ -122,7 +120,7 @@ package final class Browser {
   func forget(_ session: String) { pages[session] = nil }
 }
 
-/// Runs a test with a new browser. The browser ends after the test, also if the test throws.
+/// Runs a test with a new browser.
 package func withBrowser<Result>(
   language: String = "en-US,en", _ test: (Browser) throws -> Result
 ) throws -> Result {

@@ -1,7 +1,7 @@
 // Error of a browser, or of a page that does not reach an expected state.
-// Invariant: the text is sufficient to understand the error from a log.
+// Its text is for the log of a test.
 
-/// Failure of the browser, of a request to it or of a wait for a page, with the reason as text.
+/// Failure of the browser, of a request to it or of a wait for a page.
 package struct BrowserError: Error, Sendable, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

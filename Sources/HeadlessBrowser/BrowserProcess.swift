@@ -1,7 +1,6 @@
 // The browser process: path, arguments, the two pipes, and its end.
-// Invariant: the browser has its own directory and session. When the value is released, the pipe closes and the browser
-// exits. If it does not exit, its process group receives SIGKILL. Then the directory is removed. If this process is
-// killed, the pipe closes, too. `BANK_TEST_BRANCH` in the environment lets `scripts/test` find remaining processes.
+// Invariant: the browser has its own directory and session. When the value is released, or this process is killed, the
+// pipe closes, and the browser should exit. `BANK_TEST_BRANCH` in its environment marks remaining processes.
 // Errors: `BrowserError`. If the browser is missing, the error contains the command that installs it.
 import Glibc
 import Posix
@@ -74,7 +73,7 @@ final class BrowserProcess {
     return directories.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
   }
 
-  /// Polls a condition for at most ten seconds; false if it is still false then.
+  /// Polls a condition for some seconds; false if it is still false then.
   private static func waitBriefly(_ condition: () throws -> Bool) -> Bool {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while (try? condition()) != true {
@@ -84,7 +83,7 @@ final class BrowserProcess {
     return true
   }
 
-  /// Path of the browser; throws an error that says how to install it if it is missing.
+  /// ``path``; if it is nil, throws an error that says how to install the browser.
   private static func program() throws -> String {
     guard let found = path else {
       throw BrowserError(
@@ -93,7 +92,6 @@ final class BrowserProcess {
     return found
   }
 
-  /// Arguments with which the browser starts: its profile is in this directory, and it accepts this language.
   private static func arguments(_ directory: String, _ language: String) -> [String] {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
@@ -116,7 +114,6 @@ final class BrowserProcess {
     return arguments
   }
 
-  /// Writes a message to the browser.
   func send(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {

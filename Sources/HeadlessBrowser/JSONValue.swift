@@ -71,7 +71,6 @@ extension JSONValue: CustomStringConvertible {
     }
   }
 
-  /// A text as a JSON string, with quotes and escapes.
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

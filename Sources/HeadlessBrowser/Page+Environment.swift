@@ -3,7 +3,7 @@
 import JSON
 
 extension Page {
-  /// Sets the size of the window in CSS pixels. If the page is visible, waits at most a second until it is drawn.
+  /// Sets the size of the window in CSS pixels. If the page is visible, waits briefly until it is drawn.
   package func setViewport(width: Int, height: Int) throws(BrowserError) {
     try ask(
       "Emulation.setDeviceMetricsOverride",
@@ -21,7 +21,7 @@ extension Page {
       """)
   }
 
-  /// Turns the cache off: later documents are loaded completely, as at a first visit.
+  /// Turns the cache off for later documents.
   package func disableCache() throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": true])
   }
@@ -73,7 +73,7 @@ extension Page {
     try ask("Network.getCookies")["cookies"].items
   }
 
-  /// Screenshot of the visible part of the page as a PNG; `scale` is the size of the image relative to the window.
+  /// Screenshot of the visible part of the page as a PNG.
   ///
   /// - Parameter scale: size of the image relative to the window, in both directions.
   package func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {

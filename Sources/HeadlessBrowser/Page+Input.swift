@@ -1,6 +1,5 @@
 // User input in a page: clicks, text and keys, sent as input events of the browser.
-// Invariant: an element whose middle is covered by another element cannot be clicked.
-// Errors: `BrowserError` with the reason, such as the covering element.
+// Errors: `BrowserError` with the reason, such as the element that covers the one to click.
 
 extension Page {
   /// Clicks the middle of the first element that matches a selector.

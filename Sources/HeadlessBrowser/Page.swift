@@ -17,7 +17,7 @@ package final class Page {
   package private(set) var log = PageLog()
   /// True if confirmation dialogs of the page are accepted, and false if they are dismissed.
   package var acceptsAlerts = true
-  /// Completely loaded documents, by their loader ids.
+  /// Loader ids of the loaded documents.
   private var loaded: Set<String> = []
 
   init(_ browser: Browser, session: String, target: String, context: Browser.Context) {
@@ -47,7 +47,7 @@ package final class Page {
     try browser.ask(method, parameters, session: session)
   }
 
-  /// Handles an event of the browser about this page: logs it, records a loaded document, or answers an alert.
+  /// Handles an event of the browser about this page.
   func handle(_ event: String, _ parameters: JSONValue) throws(BrowserError) {
     log.handle(event, parameters)
     switch event {
@@ -59,8 +59,7 @@ package final class Page {
     }
   }
 
-  /// Navigates to an address and waits until the document and its resources are loaded. Returns the document's request
-  /// with its status; nil if the browser reported no status.
+  /// Navigates to an address and waits until the document and its resources are loaded.
   ///
   /// - Returns: the request of the document with its status; nil if the browser reported no status.
   @discardableResult
@@ -129,8 +128,7 @@ package final class Page {
     try evaluateCondition(expression).isTrue
   }
 
-  /// Waits until a JavaScript expression is true, also in a document that is still loading; throws if it is not true
-  /// within the limit.
+  /// Waits until a JavaScript expression is true; throws if it is not true within the limit.
   ///
   /// - Parameter limit: maximum wait.
   package func wait(
@@ -155,6 +153,6 @@ package final class Page {
   /// Waits for one answer of the page, so that all events that it sent before are stored in ``log``.
   package func awaitPendingEvents() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
-  /// Clears the log of the page, so that a test sees only later requests, errors and alerts.
+  /// Clears the log of the page.
   package func forget() { log = PageLog() }
 }

@@ -1,5 +1,5 @@
 // Record of what happens in a page: requests, responses, errors and alerts.
-// Invariant: entries are in the order of the browser's events.
+// The entries are in the order of the browser's events.
 
 /// One HTTP request that a page has made, with the status, headers and size of its response.
 package struct PageRequest: Sendable {
@@ -11,7 +11,7 @@ package struct PageRequest: Sendable {
   package var status: Int?
   /// Headers of the response; names in lower case.
   package var headers: [String: String] = [:]
-  /// Number of bytes received, including headers, as transferred.
+  /// Number of bytes received, as transferred.
   package var bytes = 0
   /// Error of a failed request; nil without one.
   package var failure: String?

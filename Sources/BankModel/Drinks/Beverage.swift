@@ -1,6 +1,6 @@
-// Common properties of all drinks: the label and two dates. The kinds are in Milk, Soda, Coffee and EnergyDrink.
-// Invariant: a drink is immutable, because all its properties are constants of sendable types. The compiler cannot
-// verify this for classes that have subclasses, so the classes are `@unchecked Sendable`.
+// Common properties of all drinks: the label and two dates.
+// Invariant: a drink is immutable: its properties are constants of sendable types. The compiler cannot verify this for
+// classes that have subclasses, so the classes are `@unchecked Sendable`.
 
 /// Base class of all drinks.
 public class Beverage: @unchecked Sendable, CustomStringConvertible {
@@ -29,12 +29,12 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   public final var product: ItemID { label.product }
   /// True if the drink's last day of sale is before `today`.
   public final func isExpired(on today: DayNumber) -> Bool { dates.expires < today }
-  /// True if the drink is kept warmer than this many degrees Celsius; always false for drinks other than coffee.
+  /// True if the drink is kept warmer than this many degrees Celsius; false for drinks other than coffee.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { false }
   /// Text that a kind of drink appends to ``description``.
   var descriptionSuffix: String { "" }
 
-  /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the text of the kind of drink.
+  /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the suffix.
   public final var description: String {
     let (made, expires) = (CalendarDate(dates.made).compact, CalendarDate(dates.expires).compact)
     return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)"
@@ -44,7 +44,7 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
 
 /// Constructor of drinks from products.
 public enum BeverageFactory {
-  /// Makes one piece of a product, as an instance of the class that ``Product/drinkClass`` selects.
+  /// Makes one piece of a product.
   public static func make(_ product: Product, _ dates: LotDates) -> Beverage {
     let label = product.label
     return switch product.drinkClass {

@@ -1,6 +1,6 @@
 // Calendar: conversion between day numbers and dates.
-// Invariant: each day number of ``StockLimits/days`` is converted to one date, and this date back to the same number. A
-// date that does not exist, such as 30 February, is rejected.
+// Invariant: a day number of ``StockLimits/days`` is converted to a date, and this date back to the same number.
+// A date that does not exist, such as 30 February, is rejected.
 
 /// A day of the Gregorian calendar, in the years 1970 to 9999.
 public struct CalendarDate: Hashable, Sendable, Comparable {
@@ -55,7 +55,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The date as eight digits, `20260301`, as in the description of a drink.
+  /// The date as eight digits: `20260301`.
   public var compact: String { String(year, digits: 4) + String(month, digits: 2) + String(day, digits: 2) }
   /// The date with dashes: `2026-03-01`.
   public var dashed: String {
@@ -67,7 +67,6 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }
 
-  /// Number of days of a month.
   private static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30

@@ -22,7 +22,7 @@ public class Coffee: Beverage, @unchecked Sendable {
 
 /// Coffee that may be black.
 public final class Top: Coffee, @unchecked Sendable {
-  /// True if nothing was added to the coffee.
+  /// True for black coffee.
   public let isBlack: Bool
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, isBlack: Bool) {
@@ -44,7 +44,7 @@ public final class Cantata: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// True if the coffee is sweetened.
+  /// True if the style starts with `sweet`.
   public var isSweet: Bool { style.hasPrefix("sweet") }
 }
 

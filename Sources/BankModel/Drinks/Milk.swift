@@ -1,5 +1,5 @@
-// Milks: fat content, and the share of the real ingredient in each flavour. The head of Beverage.swift explains
-// `@unchecked Sendable`.
+// Milks: fat content, and the properties of each product.
+// The head of Beverage.swift explains `@unchecked Sendable`.
 
 /// Base class of all milks.
 public class Milk: Beverage, @unchecked Sendable {
@@ -25,7 +25,7 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// True if the milk contains strawberries, and not only strawberry flavour.
+  /// True if the milk contains strawberries.
   public var hasRealStrawberries: Bool { strawberryPermille > 0 }
   override var descriptionSuffix: String { descriptionSuffix(ofPermille: strawberryPermille) }
 }

@@ -1,7 +1,7 @@
 // One line of the product table: data of a product of the vending machine, with the class of its drinks.
-// Invariant: a product has exactly the properties of its class, so a drink can be made from every line of a table.
+// Invariant: a product has the properties of its class, so that a drink can be made from it.
 
-/// Class of a product's drinks, with the properties that all its pieces have in common, such as caffeine.
+/// Class of a product's drinks, with properties of the class such as caffeine.
 public enum DrinkClass: Hashable, Sendable {
   case strawberryMilk(isLowFat: Bool, permille: Int64)
   case chocolateMilk(isLowFat: Bool, permille: Int64)
@@ -14,7 +14,7 @@ public enum DrinkClass: Hashable, Sendable {
   case hot6(caffeine: Int64, edition: String)
   case monster(caffeine: Int64, taste: String)
 
-  /// The kinds of drinks, one for each direct subclass of ``Beverage``.
+  /// Kind of drink.
   public enum Kind: UInt8, NameCodable {
     case milk = 1
     case soda = 2
@@ -25,7 +25,7 @@ public enum DrinkClass: Hashable, Sendable {
     public static let names = ["milk", "soda", "coffee", "energy_drink"]
   }
 
-  /// Kind of drink to which the class belongs.
+  /// Kind to which the class belongs.
   public var kind: Kind {
     switch self {
     case .strawberryMilk, .chocolateMilk, .bananaMilk: .milk
@@ -44,11 +44,11 @@ public enum DrinkClass: Hashable, Sendable {
   }
 }
 
-/// A product of the vending machine: one line of the product table, with names, price, volume and class of drink.
+/// A product of the vending machine.
 public struct Product: Hashable, Sendable {
   /// Name in commands, and of the item in the stock.
   public var id: ItemID
-  /// The class, with the properties of its instances.
+  /// Class of the product's drinks.
   public var drinkClass: DrinkClass
   /// Manufacturer.
   public var brand: String
@@ -75,7 +75,7 @@ public struct Product: Hashable, Sendable {
     (self.english, self.emoji, self.shelfLife) = (english, emoji, shelfLife)
   }
 
-  /// Label of each piece.
+  /// Label of a piece.
   public var label: Beverage.Label {
     Beverage.Label(product: id, brand: brand, volume: volume, price: price, name: name)
   }

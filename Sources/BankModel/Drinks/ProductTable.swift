@@ -1,4 +1,4 @@
-// Table of all products, and the built-in table, of which `config/vending.json` is a copy.
+// Table of the vending machine's products. `config/vending.json` is a copy of the built-in table.
 // Invariant of a table that was read from a file: no name occurs twice.
 
 /// The products of a vending machine.
@@ -19,7 +19,7 @@ public struct ProductTable: Hashable, Sendable {
 
   /// The products of the original vending machine app.
   public static let standard: ProductTable = {
-    /// Makes a product of the built-in table. `id` is its name in commands, and `name` the Korean name.
+    /// `name` is the Korean name.
     func product(
       _ id: String, _ drinkClass: DrinkClass, _ brand: String, _ volume: Int64, _ price: Won, _ name: String,
       _ english: String, _ emoji: String

@@ -1,5 +1,5 @@
-// Identity of this build: one string that all executables of one build share. Package.swift defines it as a
-// macro of this target only, so that no other target is recompiled when it changes.
+// Identity of this build. Package.swift defines it as a macro of this target only, so that no other target is
+// recompiled when it changes.
 #ifndef CBUILD_H
 #define CBUILD_H
 

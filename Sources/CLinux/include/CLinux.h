@@ -1,6 +1,5 @@
-// Linux calls that Swift's Glibc module does not import, such as epoll, signalfd, pidfd and prctl; calls whose types
-// or constants are awkward in Swift, such as sockets, stat and limits; a spawn that leaves only given descriptors
-// open; and state of this process. Most functions are one system call, or a few of one kind.
+// Linux calls that Swift's Glibc module does not import, or whose types or constants are awkward in Swift; a spawn
+// that leaves only given descriptors open; and state of this process.
 // Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view of the C library is unchanged.
 // Errors: as in C, -1 and errno, or an errno value if the comment says so. The caller repeats a call that fails with
 // EINTR.
@@ -60,10 +59,10 @@ int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
 // Sets ignored signals to their default, except those in `kept`, records which signals are not at their
-// default, and unblocks all signals. Afterwards dispositions may change only through the functions of this
-// header; signals.c names the exception.
+// default, and unblocks all signals. Afterwards dispositions should change only through the functions of this
+// header; see signals.c.
 int linux_signals_heed(const int *kept, int count);
-// Signal numbers of the kernel: 1 to 64.
+// The highest signal number of the kernel.
 enum { LINUX_SIGNALS = 64 };
 // False only if the signal is known to be at its default.
 bool linux_signal_may_be_disposed(int signal);
@@ -104,8 +103,8 @@ int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 int linux_argument_count(void);
 const char *linux_argument(int place);
 
-// Every call sets the umask of this process. The first call, at the start of the process, also saves the umask
-// and the limits that the process had before. umask(2), getrlimit(2)
+// Sets the umask of this process. The first call also saves the umask and the limits that the process had before.
+// umask(2), getrlimit(2)
 enum { LINUX_LIMITS = 16 };
 void linux_keep_surroundings(uint32_t own_mask);
 // The saved umask; -1 if it was never saved.
@@ -127,17 +126,16 @@ void linux_take_back_surroundings(const struct linux_lent *own);
 
 // posix_spawn(3). sources[i] becomes descriptor i of the child. For -1, descriptors 0, 1 and 2 are inherited,
 // and 3 and 4 are closed. Any other source is LINUX_SPAWN_SOURCES or more, so that no dup2(2) overwrites
-// another source. Signals are unblocked and set to their default; every other descriptor is closed. The child
-// gets the saved umask and limit of open files; see linux_lend_surroundings. Returns an errno value, 0 for
-// success.
+// another source. Signals are unblocked and set to their default; other descriptors are closed. The child gets
+// the saved umask and limit of open files; see linux_lend_surroundings. Returns an errno value, 0 for success.
 enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
 // Starts a program under limits, as the leader of its own session (spawn.c). sources[i], each 3 or more,
-// becomes descriptor i of the child. Every other descriptor except `channel` is closed, and signals are
-// unblocked and set to their default. Returns an errno value, 0 for success. After an error `step` is the step
-// that failed, and there is no child.
+// becomes descriptor i of the child. Other descriptors except `channel` are closed, and signals are unblocked
+// and set to their default. Returns an errno value, 0 for success. After an error `step` is the step that
+// failed, and there is no child.
 struct linux_limit {
   // One of the kernel's RLIMIT_ numbers.
   int resource;

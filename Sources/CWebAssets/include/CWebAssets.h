@@ -29,8 +29,7 @@ struct bank_web_asset bank_web_asset_at(size_t place);
 /// indentation, other files unchanged. `into` must have room for the length of the asset. Returns the number of bytes.
 size_t bank_web_asset_plain(struct bank_web_asset asset, unsigned char *_Nonnull into);
 
-/// A 64-bit hash of the bytes (FNV-1a), for `ETag`. Each call reads all bytes, so callers should store the
-/// result.
+/// A 64-bit hash of the bytes (FNV-1a). Each call reads all bytes, so callers should store the result.
 uint64_t bank_web_asset_digest(struct bank_web_asset asset);
 
 #endif
