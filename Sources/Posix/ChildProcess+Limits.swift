@@ -101,8 +101,7 @@ extension ChildProcess {
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     var limits = program.limits
-    // This process may have raised its own limit of open files, and may have set a ``ProcessMark``, which the
-    // child inherits on purpose. Its other limits are unchanged since its start, and the child inherits them.
+    // This process may have raised its own limit of open files. The child inherits a ``ProcessMark`` on purpose.
     if !limits.contains(where: { $0.resource == .openFiles }), let files = InheritedLimits.limit(.openFiles) {
       limits.append(files)
     }
@@ -135,7 +134,6 @@ extension ChildProcess {
 
   /// The environment as `NAME=VALUE`. Throws EINVAL for a text that execve cannot pass.
   private static func settings(of program: Program) throws(SystemError) -> [[UInt8]] {
-    /// The error for a text that execve cannot pass.
     func refusal(_ subject: String) -> SystemError {
       SystemError(call: "execve", subject: subject, code: EINVAL)
     }
@@ -155,7 +153,6 @@ extension ChildProcess {
     return settings
   }
 
-  /// Error of the step that failed.
   private static func failure(
     of step: linux_step, of program: Program, _ code: CInt
   ) -> SystemError {
@@ -179,8 +176,7 @@ extension ChildProcess {
   }
 }
 
-/// Calls `body` with a null-terminated array of C strings, as `execve(2)` requires it. The strings are in one
-/// block of memory.
+/// Calls `body` with a null-terminated array of C strings, as `execve(2)` requires it.
 private func withCStrings<Result>(
   _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

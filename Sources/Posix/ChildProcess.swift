@@ -1,7 +1,7 @@
 // One child from its start until it is reaped: its pid, and the pidfd that reports its exit.
 // Invariant: this class signals the pid only until the child is reaped, because after that the number may belong
 // to another process.
-// Errors: SystemError if the start fails. Errors of signalling and reaping require no action of the caller.
+// Errors: SystemError if the start fails.
 import CLinux
 import Glibc
 import Synchronization
@@ -39,7 +39,7 @@ public final class ChildProcess {
   /// True after the child was reaped.
   public var isReaped: Bool { exitStatus != nil }
 
-  /// Sends a signal. Returns false if it was not sent. `kill(2)`
+  /// Sends a signal. `kill(2)`
   ///
   /// A zombie accepts any signal without an effect.
   /// - Returns: false if the child was reaped already (no signal is sent, because the pid may belong to another
@@ -63,8 +63,7 @@ public final class ChildProcess {
     return status
   }
 
-  /// Kills the child and reaps it. It is for a child that cannot be watched, which must neither run nor stay as a
-  /// zombie. `kill(2)` SIGKILL, `wait4(2)`
+  /// Kills the child and reaps it. `kill(2)` SIGKILL, `wait4(2)`
   public func end() {
     kill(SIGKILL)
     _ = wait()
@@ -103,8 +102,7 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   /// Kind of exit, with the code or signal.
   public let ending: Termination
   /// Peak resident memory in bytes, of the child or of the largest reaped descendant. The kernel includes the time
-  /// before exec, when the child has the memory of its parent. So for a small child of a large parent it is the size
-  /// of the parent.
+  /// before exec, when the child has the memory of its parent.
   public let maxResidentBytes: Int64
 
   public init(ending: Termination, maxResidentBytes: Int64) {

@@ -1,11 +1,9 @@
 // Control groups of this machine (cgroup2): the group of this process, whether this process may create others
-// below it, and how to kill all processes of a group. A process that starts in a group stays there with all its
-// descendants, also in other sessions, after its parents' exit, and with another environment, unless a process
-// with the permission to do so moves it.
-// Invariant: no controller and no limit of a group is changed. One system call kills all processes of a group, and
-// none of them can start another meanwhile.
-// Errors: SystemError if a group cannot be created or opened. All other functions return nil, false or an empty
-// list, without a reason. A simulated machine has no control groups.
+// below it, and how to kill all processes of a group. A process that starts in a group stays there with its
+// descendants, also in other sessions and after its parents' exit, unless a process with the permission to do so
+// moves it.
+// Invariant: no controller and no limit of a group is changed.
+// Errors: SystemError if a group cannot be created or opened. A simulated machine has no control groups.
 import ByteText
 import CLinux
 import Glibc
@@ -30,13 +28,10 @@ public struct ControlGroup: Sendable, Hashable {
   /// them, if ``variable`` forbids it, or on a simulated machine.
   ///
   /// A process may do this in a group that a service manager has delegated (`Delegate=` of systemd), and in any
-  /// group if it runs as root. The group itself is not changed: no controller, no limit, no member. So the
-  /// manager's limits apply to all groups below it, and killing it kills them all.
-  /// https://systemd.io/CGROUP_DELEGATION
+  /// group if it runs as root. https://systemd.io/CGROUP_DELEGATION
   public static func delegated() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
     let members = Paths.join(group.path, "cgroup.procs")
-    /// True if this process may write to the file or directory.
     func mayWrite(_ path: String) -> Bool { path.withByteString { linux_may_write($0) } == 0 }
     return mayWrite(group.path) && mayWrite(members) ? group : nil
   }
@@ -140,7 +135,7 @@ public struct ControlGroup: Sendable, Hashable {
     return text.split(separator: "\n").compactMap { pid_t($0) }
   }
 
-  /// Kills all processes in the group and below it, by SIGKILL. Returns false if that is not possible. `cgroup.kill`
+  /// Kills all processes in the group and below it, by SIGKILL. `cgroup.kill`
   ///
   /// Start no process in the group afterwards, nor in a group that was below it: Linux 6.18 was observed to
   /// kill processes that are started from outside in a group that was once killed, as if they belonged to the

@@ -17,7 +17,7 @@ public enum Datagrams {
   }
 
   /// Binds a receiver to a path, which may be longer than a socket address permits. An existing file is
-  /// unlinked, so the caller must hold the ``LockFile`` that every receiver of this path takes first.
+  /// unlinked, so the caller must hold a ``LockFile`` that excludes other receivers of this path.
   ///
   /// - Returns: the socket, non-blocking and closed on exec. Its file has mode 0600.
   public static func bind(path: String) throws(SystemError) -> FileDescriptor {
@@ -47,11 +47,11 @@ public enum Datagrams {
     throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
   }
 
-  /// Socket for all sent datagrams. It is made for the first one and kept until the process exits, so that the
-  /// process can still send when no more descriptors are available.
+  /// Socket for all sent datagrams. It is kept, so that the process can still send when no more descriptors are
+  /// available.
   private static let sender = Mutex<CInt?>(nil)
 
-  /// The socket for all sent datagrams, which is made at the first call.
+  /// Returns ``sender``, which is made at the first call.
   private static func sendingSocket(for address: String) throws(SystemError) -> CInt {
     try sender.withLock { (sender: inout CInt?) throws(SystemError) in
       if let sender { return sender }
@@ -64,7 +64,6 @@ public enum Datagrams {
   /// Sends one datagram to a path, or to an abstract address if it starts with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
     let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
-    /// Sends the datagram to an address that fits into a socket address.
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
       if let simulated = Kernel.simulated { return simulated.send(bytes, to: String(cString: target)) }
       return bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0

@@ -1,7 +1,6 @@
 // Creation, listing and syncing of directories, and changes of the names in them.
 // Invariant: a directory created here never had more permissions than requested.
-// Errors: SystemError with the path that failed. It may be a parent of the requested path. The removal of a
-// tree and that of an empty directory do not throw.
+// Errors: SystemError with the path that failed. It may be a parent of the requested path.
 import ByteText
 import Glibc
 

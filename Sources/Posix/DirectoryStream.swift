@@ -1,4 +1,4 @@
-// Listing of a directory in parts, for a directory with more names than one iteration of a loop can handle.
+// Listing of a directory in parts.
 // Invariant: a name that exists from the first part to the last is returned once. Errors: SystemError with the
 // path.
 import ByteText
@@ -8,7 +8,7 @@ import Glibc
 public final class DirectoryStream {
   private let path: String
   private let stream: OpaquePointer?
-  /// The remaining names on a simulated machine, which returns all names at once.
+  /// The remaining names on a simulated machine.
   private var simulated: ArraySlice<String> = []
 
   /// Opens a directory.

@@ -1,6 +1,4 @@
 // The inotify descriptor, which reports changes in directories without polling.
-// Invariant: an event contains the token of its watch. The only exception is the event with which the kernel
-// reports that it has dropped others.
 // Errors: SystemError. A missing path is ENOENT, too many watches are ENOSPC.
 import ByteText
 import Glibc
@@ -32,8 +30,7 @@ public final class DirectoryWatch {
     public static let selfDeleted = Changes(rawValue: UInt32(IN_DELETE_SELF))
     /// The directory itself was renamed; the watch follows it. IN_MOVE_SELF
     public static let selfMoved = Changes(rawValue: UInt32(IN_MOVE_SELF))
-    /// The watch has ended, and its token is never valid again. It is reported without being requested.
-    /// IN_IGNORED
+    /// The watch has ended, and its token is no longer valid. It is reported without being requested. IN_IGNORED
     public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
     /// The kernel dropped events, so the caller has to examine everything again. It is reported without being
     /// requested, with no token. IN_Q_OVERFLOW
@@ -44,7 +41,7 @@ public final class DirectoryWatch {
     public static let selfChanges: Changes = [.selfDeleted, .selfMoved]
   }
 
-  /// One reported change: the watched directory, the kinds of change, and the name in the directory.
+  /// One reported change.
   public struct Event: Sendable, Hashable {
     /// The watched directory; nil for ``Changes/overflowed``.
     public let token: Token?
@@ -82,7 +79,7 @@ public final class DirectoryWatch {
   /// Stops watching; does nothing for a token whose watch has ended. `inotify_rm_watch(2)`
   public func remove(_ token: Token) { _ = inotify_rm_watch(descriptor.rawValue, token.number) }
 
-  /// Returns the events since the last call, oldest first; empty if there are none. Never blocks.
+  /// Returns the events since the last call, oldest first; empty if there are none. Does not block.
   public func take() throws(SystemError) -> [Event] {
     var events: [Event] = []
     while case .bytes(let count) = try descriptor.read(into: buffer) {

@@ -1,7 +1,5 @@
-// Properties of this process: its environment variables, its name for `ps`, its limits, and the only source of
-// random seeds.
-// Invariant: the environment is only read. A limit is only raised, never above the hard limit. Random bits are
-// read from the kernel and never derived from a clock or a pid.
+// Properties of this process: its environment variables, its name for `ps` and its limits. Random seeds.
+// Invariant: the environment is only read. Random bits are not derived from a clock or a pid.
 import ByteText
 import CLinux
 import Glibc
@@ -40,8 +38,7 @@ public enum CurrentProcess {
   /// The effective user. `geteuid(2)`
   public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
 
-  /// The arguments, starting with the program's name. They may contain any bytes. They are those passed to
-  /// `execve(2)`, even if the environment was moved or `/proc` is missing.
+  /// The arguments passed to `execve(2)`, starting with the program's name. They may contain any bytes.
   public static let arguments: [String] = {
     let count = linux_argument_count()
     // glibc passes the arguments to constructors. With another C library the count may be -1.
@@ -64,7 +61,6 @@ public enum ResourceLimits {
     return try limits().soft
   }
 
-  /// Soft and hard limit of open descriptors.
   private static func limits() throws(SystemError) -> (soft: UInt64, hard: UInt64) {
     var (soft, hard): (UInt64, UInt64) = (0, 0)
     try systemCall("getrlimit", on: "RLIMIT_NOFILE") { linux_open_file_limit(&soft, &hard) }

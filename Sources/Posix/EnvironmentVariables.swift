@@ -1,6 +1,6 @@
 // Environment variables as a value: names and values of any bytes. Invariant: names are compared by their
 // bytes, so canonically equivalent names are distinct. A name parsed from a setting is not empty and contains
-// no equals sign. No function throws or traps.
+// no equals sign.
 import ByteText
 
 /// The variables of an environment. `environ(7)`

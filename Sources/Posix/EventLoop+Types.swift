@@ -36,8 +36,7 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public static let error = Readiness(rawValue: UInt32(LINUX_ERROR))
 }
 
-/// Handle of one registration on one ``EventLoop``. After it was deregistered, the handle never becomes valid
-/// again.
+/// Handle of one registration on one ``EventLoop``.
 public struct Registration: Sendable, Hashable {
   let fd: CInt
   let generation: UInt32

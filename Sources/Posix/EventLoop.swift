@@ -33,7 +33,7 @@ public final class EventLoop {
   private var slots: [Slot] = []
   /// True while a handler is called, which must not run the loop.
   private var isDelivering = false
-  /// Number of consecutive full polls of ``spin(for:polling:)`` that found no event, at most 5.
+  /// Number of consecutive full polls of ``spin(for:polling:)`` that found no event, with a limit.
   private var emptyPolls = 0
   /// Number of following calls of ``spin(for:polling:)`` that poll only once because of ``emptyPolls``.
   private var skippedSpins = 0
@@ -124,12 +124,10 @@ public final class EventLoop {
     }
   }
 
-  /// Waits for events until the deadline, and calls the handlers of those that are ready, at most 256 per call.
-  /// Returns the number of events, 0 at the deadline.
+  /// Waits for events until the deadline, and calls their handlers, with a limit per call.
   ///
   /// The whole batch is fetched before the first handler is called.
-  /// - Parameter deadline: nil to wait without a timeout, so that an idle process is never woken. With a time
-  ///   in the past the loop does not wait.
+  /// - Parameter deadline: nil to wait without a timeout. With a time in the past the loop does not wait.
   /// - Returns: number of events fetched, 0 at the deadline. Some may belong to inactive registrations.
   @discardableResult
   public func runOnce(until deadline: MonotonicTime?) throws(SystemError) -> Int {
@@ -149,13 +147,11 @@ public final class EventLoop {
     listeningTime.recordPoll(at: wokeAt)
   }
 
-  /// Polls repeatedly until events arrive, for at most `span`, without sleeping, and calls their handlers. Returns the
-  /// number of events. `ask` polls only one expected peer.
+  /// Polls repeatedly until events arrive, for at most `span`, without sleeping, and calls their handlers.
   ///
   /// Use it in a process that has just answered a peer and expects the peer's next message soon: sleeping and
   /// waking up costs both processes more than polling. Other processes can use this core meanwhile. After a
-  /// call without an event, the following calls poll only once: one call after the first call in vain, up to 31
-  /// calls after five in a row. `sched_yield(2)`
+  /// call without an event, some of the following calls poll only once. `sched_yield(2)`
   /// - Parameters:
   ///   - span: duration of the polling. Zero polls once.
   ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an answer.
@@ -164,7 +160,7 @@ public final class EventLoop {
   public func spin(for span: TimeSpan, polling ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isSkipped = skippedSpins > 0 || span <= .zero
-    // Set after the first poll without an event, because usually an event is ready at once.
+    // Set after the first poll without an event, because an event is usually ready.
     var end: MonotonicTime?
     while true {
       if let ask {

@@ -1,10 +1,10 @@
 // Opening of files by path; reads and writes at an offset; complete reads and writes; syncing and truncating.
-// Invariant: every descriptor opened here is closed on exec.
+// Invariant: descriptors opened here are closed on exec.
 // Errors: SystemError with the path, if the call had one. Treat a failed sync as fatal.
 import CLinux
 import Glibc
 
-/// Flags for opening a file. Close-on-exec is always added. `open(2)`
+/// Flags for opening a file. Close-on-exec is added. `open(2)`
 public struct OpenOptions: OptionSet, Sendable, Hashable {
   /// The bits of `open(2)`.
   public let rawValue: CInt
@@ -22,7 +22,7 @@ public struct OpenOptions: OptionSet, Sendable, Hashable {
   public static let exclusive = OpenOptions(rawValue: O_EXCL)
   /// Truncates an existing file to zero length.
   public static let truncate = OpenOptions(rawValue: O_TRUNC)
-  /// Every write is appended at the current end of the file.
+  /// A write is appended at the current end of the file.
   public static let append = OpenOptions(rawValue: O_APPEND)
   /// Fails (ELOOP) if the last component of the path is a symbolic link.
   public static let noFollow = OpenOptions(rawValue: O_NOFOLLOW)
@@ -124,7 +124,6 @@ extension FileDescriptor {
 
   /// The size of the file in bytes. `fstat(2)`
   public borrowing func size() throws(SystemError) -> Int64 { try metadata().size }
-  /// Waits until this descriptor is writable.
   private borrowing func waitUntilWritable() throws(SystemError) { try Self.waitUntilWritable(rawValue) }
 
   /// Waits until the descriptor with this number is writable. `poll(2)`

@@ -1,4 +1,4 @@
-// One open descriptor: exactly one value owns it, and it is closed exactly once.
+// One open descriptor, which one value owns and closes.
 // Invariant: the descriptor is open as long as the value exists. If other code has closed the descriptor, and the
 // number is still free, the close of its owner traps.
 // Errors: SystemError; a closed peer and a call that would block are results, not errors.
@@ -57,8 +57,7 @@ public enum ReadResult: Sendable, Hashable {
   case bytes(Int)
   /// No data is available, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// There is no more data: the end of a file, or the peer has closed. A reset (ECONNRESET) is also the end,
-  /// because the kernel first returns all data that arrived before the reset.
+  /// There is no more data: the end of a file, or the peer has closed. A reset (ECONNRESET) is also the end.
   case endOfFile
 }
 
@@ -109,8 +108,7 @@ extension FileDescriptor {
     return try writeResult(uninterrupted { Kernel.write(number, bytes) }, by: "write")
   }
 
-  /// Writes as many bytes to a socket as the kernel accepts, and never raises SIGPIPE. `send(2)` with
-  /// MSG_NOSIGNAL
+  /// Writes as many bytes to a socket as the kernel accepts, without SIGPIPE. `send(2)` with MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
     return try writeResult(uninterrupted { Kernel.send(number, bytes) }, by: "send")
@@ -135,7 +133,7 @@ extension FileDescriptor {
 
   /// Switches between blocking and non-blocking calls. `fcntl(2)` F_SETFL
   ///
-  /// The mode belongs to the open file description, so it changes for every process that has inherited the
+  /// The mode belongs to the open file description, so it changes also for processes that have inherited the
   /// descriptor.
   public borrowing func setNonBlocking(_ nonBlocking: Bool) throws(SystemError) {
     try systemCall("fcntl", on: rawValue) { Kernel.setNonBlocking($0, nonBlocking) }

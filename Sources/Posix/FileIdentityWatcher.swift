@@ -1,9 +1,7 @@
 // Detection of removed or renamed files that a process uses. It stores each name with the file to which the
-// name led. Lost names are reported at once; ``FileIdentityWatcher/repairAt`` is a later time, at which a process that
-// removes files should have finished.
+// name led.
 // Invariant: a file is identified by its device and inode. A name that leads to another file counts as lost, unless
-// the name expects any file. The watch examines no file while the directories do not change. Errors: SystemError
-// if a directory is missing, or if the kernel permits no more watches.
+// the name expects any file. Errors: SystemError if a directory is missing, or if the kernel permits no more watches.
 import Glibc
 import Time
 
@@ -11,17 +9,16 @@ import Time
 public final class FileIdentityWatcher {
   /// Requirement on the file to which a name leads.
   public enum Expectation: Sendable, Hashable {
-    /// The file to which the name led when the watch recorded it, usually at the last ``remember()``.
+    /// The file to which the name led when the watch recorded it.
     case same
     /// Any file that has the name.
     case any
   }
 
-  /// Called with the lost names, as soon as the kernel reports a change.
+  /// Called with the lost names when the kernel reports a change.
   public var onMissingFiles: (([String]) -> Void)?
-  /// Time at which lost files should be restored; nil if no loss was detected since the last ``remember()``. The
-  /// delay lets a process that removes a whole directory finish, so that no file is restored during the
-  /// removal.
+  /// Time at which lost files should be restored; nil if no loss was detected. The delay lets a process that removes
+  /// a whole directory finish.
   public private(set) var repairAt: MonotonicTime?
   /// Time from the detection of a loss to the restoration.
   private static let pause = TimeSpan.milliseconds(500)
@@ -77,7 +74,6 @@ public final class FileIdentityWatcher {
     return lost
   }
 
-  /// The names that do not lead to their expected files now.
   private func missing() -> [String] {
     names.filter { path, expectation in
       guard let identity = known[path] else { return false }
@@ -86,7 +82,7 @@ public final class FileIdentityWatcher {
     }.map(\.path)
   }
 
-  /// Schedules the restoration of lost files after a pause, for example again after it failed.
+  /// Schedules the restoration of lost files after a pause.
   public func postpone() { repairAt = SystemClock.monotonic() + Self.pause }
 
   /// Reads the changes of the directories, and reports lost names.
@@ -99,7 +95,7 @@ public final class FileIdentityWatcher {
     onMissingFiles?(lost)
   }
 
-  /// Records the files of names for which none was expected so far.
+  /// Records the files of names that have no expected file.
   private func recordNewFiles() {
     for (path, _) in names where known[path] == nil { known[path] = file(at: path) }
   }

@@ -17,7 +17,7 @@ public enum GroupAccess {
     return entry.gr_gid
   }
 
-  /// Changes the group of the file with this path, and its permissions to exactly these. `chown(2)`, `chmod(2)`
+  /// Changes the group and the permissions of the file with this path. `chown(2)`, `chmod(2)`
   public static func share(_ path: String, with group: gid_t, mode: mode_t) throws(SystemError) {
     guard path.withByteString({ chown($0, uid_t.max, group) }) == 0 else {
       throw SystemError(call: "chown", subject: path, code: errno)

@@ -1,13 +1,11 @@
-// TCP sockets that listen on the loopback address 127.0.0.1, and on no other.
-// Invariant: no other machine can connect to a socket made here.
+// TCP sockets that listen on the loopback address 127.0.0.1, so that no other machine can connect to them.
 // Errors: SystemError; nil if the port is in use, or if this process may not use it.
 import CLinux
 import Glibc
 
 /// TCP sockets of the loopback address. `tcp(7)`, `ip(7)`
 public enum InternetSocket {
-  /// Binds to a port of 127.0.0.1 and listens, non-blocking; nil if the port is in use, or is not permitted to this
-  /// process. `bind(2)`, `listen(2)`
+  /// Binds to a port of 127.0.0.1 and listens, non-blocking. `bind(2)`, `listen(2)`
   ///
   /// A port is free even if connections of an exited process remain on it in the state TIME_WAIT.
   /// - Parameter port: 0 for any free port; see ``port(of:)``.
@@ -24,9 +22,8 @@ public enum InternetSocket {
     }
   }
 
-  /// True if an error of ``listen(port:backlog:)`` means that this process cannot have any loopback socket. Causes
-  /// are a filter (`RestrictAddressFamilies=` of systemd), and a network namespace whose loopback interface is
-  /// down.
+  /// True if an error of ``listen(port:backlog:)`` means that this process may not have a loopback socket, for example
+  /// because of a filter (`RestrictAddressFamilies=` of systemd).
   public static func isForbidden(_ error: SystemError) -> Bool {
     [EAFNOSUPPORT, EPERM, EACCES, EADDRNOTAVAIL].contains(error.code)
   }

@@ -1,17 +1,16 @@
 // Boundary between the bank and its machine: the system calls that a simulation replaces pass through `Kernel`.
 // A thread can be switched to a simulated machine, on which the same code then runs. Features that simulations do
 // not support call Linux directly.
-// Invariant: a thread without a simulated machine calls Linux, at the cost of reading one thread-local word.
+// Invariant: a thread without a simulated machine calls Linux.
 // Errors: those of the calls themselves: -1 and errno.
 import CLinux
 import Glibc
 import Time
 
 /// System calls of a process, with the results of their manual pages: -1 and `errno` for an error, or
-/// else a descriptor, a number of bytes, or 0. An optional result is nil for an error. A simulated kernel
-/// implements the calls in place of Linux.
+/// else a descriptor, a number of bytes, or 0. A simulated kernel implements the calls in place of Linux.
 ///
-/// One process on one thread uses a kernel. A call never blocks: the simulation runs the process when events
+/// One process on one thread uses a kernel. A call does not block: the simulation runs the process when events
 /// are pending.
 public protocol SystemCalls: AnyObject {
   /// True if this deliberate bug is enabled, so that a test can prove that the checkers find it. See
@@ -156,8 +155,7 @@ public enum Kernel {
 
   /// Runs `body` on a simulated machine: its system calls that a simulation replaces are passed to `calls`.
   ///
-  /// Calls may be nested, for another process. After the inner call the outer one continues with the kernel that it
-  /// was called with.
+  /// Calls may be nested, for another process.
   public static func run<Result, Failure: Error>(
     on calls: any SystemCalls, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -179,8 +177,7 @@ public enum Kernel {
     return calls(of: box).hasPlantedBug(bug())
   }
 
-  /// True if this thread calls Linux. Check it for a feature that simulations do not support, so that their
-  /// histories do not change.
+  /// True if this thread calls Linux. Check it for a feature that simulations do not support.
   public static var isLinux: Bool { simulated == nil }
 
   /// Simulated kernel of this thread, for queries that are not system calls; nil for Linux.
@@ -193,7 +190,6 @@ public enum Kernel {
     return calls(of: box)
   }
 
-  /// The simulated kernel in a box.
   @inline(never)
   private static func calls(of box: UnsafeMutableRawPointer) -> any SystemCalls {
     Unmanaged<SystemCallsBox>.fromOpaque(box).takeUnretainedValue().calls

@@ -3,16 +3,15 @@
 // without a poll. The caller passes the readings of the monotonic clock.
 // Invariant: the record of a poll and all readings until the next record advance the clock by at most one stride
 // in total. So little of the time in which this process could not have received anything counts as silence of a
-// peer, and a silent peer is still detected after a bounded number of polls.
+// peer.
 
 import Time
 
 /// A clock of listening time: it measures the silence of peers, and counts hardly any time without a poll for input.
 ///
-/// A deadline is never reached earlier on this clock than on the monotonic clock; the difference is the time that
-/// this clock did not count. Do not use this clock for a time that users or calendars refer to.
+/// A deadline is not reached earlier on this clock than on the monotonic clock.
 public struct ListeningClock: Sendable {
-  /// Current time. It starts at a reading of the monotonic clock and is never ahead of that clock.
+  /// Current time, at most that of the monotonic clock.
   public private(set) var now: MonotonicTime
   /// Maximum time that counts for each recorded poll.
   public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
@@ -33,7 +32,7 @@ public struct ListeningClock: Sendable {
     left = nanosecondsOfStride
   }
 
-  /// Records a poll for input. After this call, the caller reads the input that arrived before the poll.
+  /// Records a poll for input.
   public mutating func recordPoll(at moment: MonotonicTime) {
     left = nanosecondsOfStride
     advance(to: moment)

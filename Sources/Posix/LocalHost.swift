@@ -1,5 +1,5 @@
-// Name of this machine. It is read for each call, so a change is visible at once. The name is `localhost` if
-// the kernel returns an error.
+// Name of this machine, read from the kernel for each call.
+// The name is `localhost` if the kernel returns an error.
 
 import Glibc
 

@@ -1,9 +1,8 @@
 // Lock that excludes other processes: a file that is locked until the holder of the lock releases it or exits. A
 // visitor is a process that excludes holders for a short time, for example while it inspects a closed bank. It also
-// excludes other visitors, unless the file system is read-only. A process that wants to hold the lock can distinguish
-// a holder from a visitor.
+// excludes other visitors, unless the file system is read-only.
 // Invariant: the kernel releases the lock when the last holder exits, for any reason, so a lock is never stale.
-// The file itself is never unlinked: if it were, two processes could lock two files with the same name.
+// The file itself must not be unlinked: if it were, two processes could lock two files with the same name.
 // Errors: SystemError; a lock held by another process is an outcome.
 import CLinux
 import Glibc
@@ -27,8 +26,7 @@ public struct LockFile: ~Copyable {
   /// Takes the lock if it is free, and writes the pid of this process into the file for others to read. Waits
   /// at most `patience`, and only for inspections.
   ///
-  /// The lock belongs to the open file description. Spawned children do not inherit it. It also conflicts with
-  /// a second lock of the same process.
+  /// The lock belongs to the open file description, so it also conflicts with a second lock of the same process.
   /// - Throws: errors of `open(2)`, such as ELOOP if the path is a symbolic link and ENOENT if its directory is
   ///   missing.
   public static func acquire(path: String, patience: TimeSpan = .zero) throws(SystemError) -> Outcome {
@@ -48,7 +46,7 @@ public struct LockFile: ~Copyable {
   }
 
   /// Takes the lock for an inspection, which excludes holders and other inspections, if it is free. On a read-only
-  /// file system there may be several inspections. Creates a missing file, writes nothing into it and never waits.
+  /// file system there may be several inspections. Creates a missing file, writes nothing into it and does not wait.
   public static func acquireForInspection(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
@@ -100,7 +98,7 @@ public struct LockFile: ~Copyable {
   ) throws(SystemError) -> Outcome {
     let number = inherited.rawValue
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
-    // The call has no effect if this open file description has the lock already, which is the normal case.
+    // The call has no effect if this open file description has the lock already.
     guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
     if isHolder { recordHolder(pid: CurrentProcess.pid, in: inherited) }
     return .acquired(LockFile(descriptor: inherited))
@@ -137,7 +135,7 @@ public struct LockFile: ~Copyable {
     Array("\(pid)\n".utf8).withUnsafeBytes { bytes in _ = try? descriptor.write(bytes, at: 0) }
   }
 
-  /// The pid in the file, if the holder has written it already. It is a hint for people, not a proof.
+  /// The pid in the file, if the holder has written it already. It is a hint for people.
   private static func holder(in descriptor: borrowing FileDescriptor) -> pid_t? {
     guard let bytes = try? descriptor.readAll(limit: 64) else { return nil }
     return pid_t(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

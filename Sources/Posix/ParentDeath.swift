@@ -1,6 +1,5 @@
 // Ties a child to its parent, so that the child does not outlive it. Invariant: if the result is true, the
-// kernel sends the signal to this process as soon as the thread of the parent that started it exits. If the
-// parent has already exited, the result is false, and the caller exits.
+// kernel sends the signal to this process as soon as the thread of the parent that started it exits.
 import CLinux
 import Glibc
 

@@ -1,5 +1,4 @@
 // Paths as text: joining, splitting, making absolute.
-// Invariant: the parts of a path, joined again, lead to the same file.
 // Errors: SystemError from the kernel (working directory, symbolic links).
 import ByteText
 import Glibc
@@ -72,14 +71,12 @@ public enum Paths {
   /// Bytes of a path without slashes at its end.
   private static func trimmed(_ path: String) -> ArraySlice<UInt8> { trimmed(ByteText.bytes(of: path)[...]) }
 
-  /// The bytes without slashes at their end.
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var bytes = bytes
     while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return bytes
   }
 
-  /// Text of a C string in a buffer.
   private static func text(_ buffer: [CChar]) -> String {
     ByteText.text(of: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
   }

@@ -1,5 +1,5 @@
 // A process that is not a child of this one: detection of its exit, and signals. Invariant: the process is
-// referenced by its pidfd, so a signal never reaches another process that gets the same number later. Errors:
+// referenced by its pidfd, so that a signal reaches no other process that gets the same number later. Errors:
 // SystemError; an exited process is a result.
 import CLinux
 import Glibc
@@ -29,7 +29,7 @@ public final class ProcessHandle {
   /// The pidfd, readable when the process has exited. It is borrowed for an ``EventLoop``: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
-  /// Sends a signal. Returns false if it was not sent, because the process was reaped or runs as another user.
+  /// Sends a signal. Returns false if it was not sent, for example because the process was reaped.
   /// `pidfd_send_signal(2)`
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {

@@ -1,17 +1,15 @@
-// Mark of a process and all its descendants in RLIMIT_RTTIME. The value is at least 146,000 years, so it limits
-// nothing. It is kept when other traces are lost: by a cleared environment, another session, another user, or
-// the exit of every parent. Any user can read it in /proc/PID/limits.
-// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is mistaken for a mark. A lower
-// limit is never raised.
+// Mark of a process and its descendants in RLIMIT_RTTIME. The value is so large that it limits nothing. It is kept
+// when other traces are lost: by a cleared environment, another session, another user, or the exit of the parent.
+// Invariant: a mark is at least 2⁶² µs, so that a limit that an administrator sets is not mistaken for a mark. A
+// lower limit is not raised.
 // Errors: a process with a lower limit cannot be marked, and a descendant that sets the limit itself loses the
 // mark.
 import CLinux
 import Glibc
 
-/// Mark that a process passes on to its descendants: a number of 39 bits for the owner and one of 16 bits for the
-/// service, encoded in a limit. `getrlimit(2)` RLIMIT_RTTIME
+/// Mark that a process passes on to its descendants, encoded in a limit. `getrlimit(2)` RLIMIT_RTTIME
 public struct ProcessMark: Sendable, Hashable {
-  /// Number of the owner; only the lower 39 bits count.
+  /// Number of the owner, of at most 39 bits.
   public let owner: UInt64
   /// Number of the marked service.
   public let service: UInt16
@@ -55,8 +53,8 @@ public struct ProcessMark: Sendable, Hashable {
     return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
   }
 
-  /// Marks this process, and every process that it starts from now on. Returns false if the process cannot be marked;
-  /// see ``limit()``.
+  /// Marks this process; processes that it starts from now on inherit the mark. Returns false if the process cannot be
+  /// marked; see ``limit()``.
   @discardableResult
   public func adopt() -> Bool {
     guard let limit = limit() else { return false }

@@ -1,8 +1,6 @@
 // Normalization of the state that a process inherits: standard descriptors, signals, signal mask, umask,
-// limits. It happens once, before any other work.
-// Invariant: afterwards a service behaves the same under any shell, nohup or container, and under a parent that
-// has changed this state. A command, unlike a service, keeps ignoring the terminal's signals that its starter ignored,
-// and keeps its limit of open files.
+// limits. A service should then behave the same under any shell, nohup or container. A command, unlike a service,
+// keeps ignoring the terminal's signals that its starter ignored, and keeps its limit of open files.
 // Errors: none that a caller could handle; a limit that cannot be raised stays.
 import CLinux
 import Glibc
@@ -11,7 +9,7 @@ import Glibc
 public enum ProcessStart {
   /// Kind of process, by the process that started it.
   public enum Kind: Sendable, Hashable {
-    /// Started by a process of the bank or by a service manager. Inherited state is never intended.
+    /// Started by a process of the bank or by a service manager. Inherited state is not intended.
     case service
     /// Started by a user or a script. A hang-up, an interrupt or a stop by the terminal that the starter
     /// ignores, as `nohup` and the `&` of a script do, stays ignored. `nohup(1)`
@@ -21,8 +19,7 @@ public enum ProcessStart {
   /// Signals that the user of a command may have ignored on purpose.
   static let preservedSignals: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
 
-  /// Normalizes the state inherited from the starter: signals, standard descriptors, umask and limits. Programs call it
-  /// at their start.
+  /// Normalizes the state inherited from the starter. Call it at the start of a program.
   ///
   /// - Closed standard descriptors are opened to the null device.
   /// - No signal is blocked, and only two are ignored, apart from those that a command keeps: SIGPIPE, because
@@ -31,8 +28,7 @@ public enum ProcessStart {
   ///   children, and their exit status would be lost. `signal(7)`, `wait(2)`
   /// - A service that receives SIGABRT or SIGQUIT exits at once, as the sender expects.
   /// - New files are accessible only to their owner. `umask(2)`
-  /// - A service may have as many open files as the hard limit allows, at most 65,536. Other limits stay.
-  ///   `getrlimit(2)`
+  /// - The limit of open files of a service is raised; see ``ResourceLimits/raiseOpenFiles(ceiling:)``.
   /// - The original umask and limits are saved for the children: ``InheritedLimits/inherited``.
   public static func prepare(as kind: Kind) {
     StandardStreams.openClosedDescriptors()
@@ -52,9 +48,9 @@ public enum ProcessStart {
   /// Changes the working directory to the root, so that the file system of the original directory can be
   /// unmounted. `chdir(2)`
   ///
-  /// Every process that outlives its starter calls this function. Its path arguments must be absolute before.
+  /// Relative path arguments must be made absolute before.
   public static func leaveStartDirectory() {
-    // After an error, which only a process that may not search its root directory gets, the directory is kept.
+    // After an error the directory is kept.
     _ = chdir("/")
   }
 }

@@ -58,8 +58,7 @@ public enum ProcessTable {
   }
 
   /// The `count` numbers up to the one that the kernel has assigned last, in descending order. They include those
-  /// of threads and of exited processes. It is faster than ``all()``. If the last number is unknown, the result is
-  /// that of ``newestFirst()``.
+  /// of threads and of exited processes. If the last number is unknown, the result is that of ``newestFirst()``.
   public static func latest(_ count: Int) -> [pid_t] {
     guard let last = lastNumber else { return newestFirst() }
     return (0..<pid_t(clamping: count)).map { last - $0 }.filter { $0 > 0 }
@@ -73,8 +72,8 @@ public enum ProcessTable {
     return line.split(separator: " ").last.flatMap { pid_t($0) }
   }
 
-  /// The command line of a process, starting with the program's name; empty for a zombie, for more than 1 MiB,
-  /// and if there is no such process. /proc/PID/cmdline
+  /// The command line of a process, starting with the program's name; empty for a zombie, if it is too long, and if
+  /// there is no such process. /proc/PID/cmdline
   public static func arguments(of pid: pid_t) -> [String] {
     guard let file = try? FileDescriptor.open("/proc/\(pid)/cmdline", .readOnly),
       let bytes = try? file.readAll(limit: 1 << 20)

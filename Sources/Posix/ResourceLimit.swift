@@ -1,9 +1,9 @@
-// Resource limits of the kernel, by their names. Invariant: the start of a process never raises a hard limit, so the
-// hard limits of the parent are the maximum.
+// Resource limits of the kernel, by their names. Invariant: the start of a process does not raise a hard limit, so
+// the hard limits of the parent are the maximum.
 import CLinux
 import Glibc
 
-/// Resource limit of a process. The start of a child never raises the hard limit. `setrlimit(2)`
+/// Resource limit of a process. `setrlimit(2)`
 public struct ResourceLimit: Sendable, Hashable {
   /// Resources that can be limited. The raw value is the name in `prlimit(1)`.
   public enum Resource: String, Sendable, Hashable, CaseIterable {

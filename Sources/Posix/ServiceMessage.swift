@@ -1,6 +1,6 @@
 // Format of the messages that a service sends to its manager: lines of NAME=value, with all lines of one
-// message in one datagram. Invariant: a value never contains a line feed, so no part of a value can be mistaken
-// for another field. Lines that are not valid are skipped when a message is parsed.
+// message in one datagram. Invariant: a value contains no line feed, so no part of a value can be mistaken for
+// another field.
 
 import Time
 
@@ -83,7 +83,7 @@ public struct ServiceMessage: Sendable, Equatable {
   /// Number of a progress report, or of its acknowledgement.
   public var heartbeat: Int64? { self[Self.heartbeatField].flatMap { Int64($0) } }
 
-  /// Maximum time between two reports of the sender, 1 ms to 24 hours; nil if it is absent or invalid.
+  /// Maximum time between two reports of the sender; nil if it is absent or out of range.
   public var patience: TimeSpan? {
     guard let count = self[Self.patienceField].flatMap({ Int64($0) }), (1...86_400_000).contains(count) else {
       return nil

@@ -1,6 +1,6 @@
 // Connection of a service to the manager that started it: the address of the manager, and the interval of its
 // watchdog.
-// Invariant: sending never blocks and never stops the service. A message is lost if the manager's queue is full.
+// Invariant: sending does not block. A message is lost if the manager's queue is full.
 // Errors: the initializer returns nil if there is no manager, or if its address has an unsupported form.
 import Glibc
 import Time
@@ -17,8 +17,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   public static let variables = [addressVariable, watchdogVariable, watchdogPidVariable]
   /// Path, or abstract address that starts with `@`.
   public let address: String
-  /// Interval within which the manager expects a message; nil for none. Send a message after each half of
-  /// the interval.
+  /// Interval within which the manager expects a message; nil for none. Send one after half of the interval.
   public let watchdog: TimeSpan?
 
   public init(address: String, watchdog: TimeSpan? = nil) {

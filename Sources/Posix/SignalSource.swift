@@ -17,7 +17,7 @@ public struct SignalReport: Sendable, Hashable {
 
 /// Delivers signals through an ``EventLoop``. `signalfd(2)`
 ///
-/// Several pending signals with the same number are delivered once. Signals stay blocked after the source is
+/// Several pending standard signals with the same number are delivered once. Signals stay blocked after the source is
 /// released.
 public final class SignalSource {
   private let loop: EventLoop
@@ -42,7 +42,7 @@ public final class SignalSource {
     pause()
   }
 
-  /// Pauses delivery. Signals received meanwhile are delivered after ``resume()``, each number once.
+  /// Pauses delivery. Signals received meanwhile are delivered after ``resume()``.
   public func pause() {
     if let registration { loop.deregister(registration) }
     registration = nil

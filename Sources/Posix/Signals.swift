@@ -27,9 +27,8 @@ public enum Signals {
 
   /// Makes SIGABRT and SIGQUIT end the process at once, with a core dump if core dumps are enabled.
   ///
-  /// If the tools for it are installed, the Swift runtime handles these signals by printing a backtrace.
-  /// The coordinator and the guardian send SIGABRT to a hanging process, and SIGKILL soon after. A backtracer whose
-  /// process is killed waits forever and keeps inherited descriptors open.
+  /// If the tools for it are installed, the Swift runtime handles these signals by printing a backtrace. A backtracer
+  /// whose process is killed meanwhile may wait forever and keep inherited descriptors open.
   static func restoreDefaultAbort() {
     for signal in [SIGABRT, SIGQUIT] {
       let result = linux_signals_default(signal)
@@ -37,10 +36,7 @@ public enum Signals {
     }
   }
 
-  /// Sets every signal to its default action and blocks none, for a process whose starter may have changed
-  /// them.
-  ///
-  /// Children that ``ChildProcess`` starts have this state already.
+  /// Sets the signals to their default action and blocks none, for a process whose starter may have changed them.
   public static func resetForChild() {
     let result = linux_signals_reset()
     precondition(result == 0, "an empty mask is a valid mask")

@@ -29,8 +29,7 @@ public enum StandardStreams {
 
   /// Opens the null device for each closed standard descriptor; a shell closes one with `>&-`.
   ///
-  /// Call it before any other open. If it is not called, a socket may get the number of a closed output stream,
-  /// and output for the user is sent to a server.
+  /// Call it before any other open. If it is not called, a socket may get the number of a closed output stream.
   public static func openClosedDescriptors() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
       // open returns the lowest free number, which is `fd`, because lower numbers are open by now.

@@ -13,19 +13,19 @@ public enum Subreaper {
     try systemCall("prctl", on: "PR_SET_CHILD_SUBREAPER") { linux_become_subreaper() }
   }
 
-  /// True if this process has any child, including zombies. It takes one system call. `waitid(2)`
+  /// True if this process has a child, including zombies. `waitid(2)`
   public static var hasChildren: Bool {
     Kernel.simulated.map { !$0.children.isEmpty } ?? linux_has_children()
   }
 
-  /// All children of this process, whether it started them or not, including zombies.
-  /// /proc/self/task/*/children, `proc_tid_children(5)`
+  /// Children of this process, whether it started them or not, including zombies. /proc/self/task/*/children,
+  /// `proc_tid_children(5)`
   public static func children() -> [pid_t] {
     if let kernel = Kernel.simulated { return kernel.children }
     guard hasChildren else { return [] }
     var children: [pid_t] = []
     for task in (try? Directory.entries(of: "/proc/self/task")) ?? [] {
-      // The limit permits the maximum number of processes (pid_max is at most 4,194,304), at eight bytes each.
+      // The limit permits the maximum number of processes (pid_max).
       guard let text = ProcessTable.text(of: "/proc/self/task/\(task)/children", limit: 32 << 20) else {
         // The thread has exited meanwhile, or the kernel was built without these files.
         return ProcessTable.children(of: CurrentProcess.pid)
@@ -72,8 +72,6 @@ extension ChildProcess {
 
   /// Sends a signal to the child's whole process group, if that group is not in the session of this process.
   /// Returns false if no process was signalled. `kill(2)`
-  ///
-  /// The kernel signals the group in one step, during which no process of the group can start another.
   @discardableResult
   public func killGroup(_ signal: CInt) -> Bool {
     guard let group else { return false }

@@ -1,5 +1,5 @@
-// The two clocks: a monotonic one for measurements, and the wall clock, which may jump. State machines never
-// read a clock: their caller passes the time.
+// The two clocks: a monotonic one for measurements, and the wall clock, which may jump.
+// A simulated machine has its own.
 import Glibc
 import Time
 

@@ -1,4 +1,4 @@
-// The only error type of this module, and the functions that retry a system call after EINTR.
+// Errors of system calls, and the functions that retry a system call after EINTR.
 // Invariant: errno is read directly after a call has failed.
 import ByteText
 import CLinux

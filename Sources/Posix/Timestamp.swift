@@ -1,6 +1,6 @@
-// Times as text in the form of RFC 3339, always in UTC with milliseconds: 2026-11-21T08:00:00.123Z. The
-// calendar arithmetic is in this file, so no C library state, time zone or locale is used.
-// Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the times.
+// Times as text in the form of RFC 3339, in UTC with milliseconds: 2026-11-21T08:00:00.123Z. The calendar
+// arithmetic is in this file, so no C library state, time zone or locale is used.
+// Invariant: parse(utc(t)) is t for t from 1970 to 9999. Texts of equal length sort like the times.
 // Errors: nil for an invalid text; a time outside the range becomes the nearest end of the range.
 
 /// Converts milliseconds since 1970 UTC to a text such as `2026-11-21T08:00:00.123Z` and back.
@@ -97,7 +97,7 @@ public enum Timestamp {
     return leading * (digits == 1 ? 100 : digits == 2 ? 10 : 1)
   }
 
-  /// Number from this many digits at an offset; nil if one of them is not a digit.
+  /// Number from `count` digits at an offset; nil if one of them is not a digit.
   private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int) -> Int64? {
     var value: Int64 = 0
     for index in offset..<(offset + count) {
@@ -147,7 +147,6 @@ extension Timestamp {
   /// Days before a month, counted from March: every five months have 153 days.
   private static func daysBefore(monthFromMarch month: Int64) -> Int64 { (153 * month + 2) / 5 }
 
-  /// Length of a month in days.
   private static func daysIn(month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

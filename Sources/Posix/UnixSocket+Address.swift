@@ -20,8 +20,8 @@ extension UnixSocket {
 
   /// Unlinks the socket file of a dead server, and no other file.
   ///
-  /// Another server could bind the path during the call, so the caller must hold the ``LockFile`` that every
-  /// server of this path takes first.
+  /// Another server could bind the path during the call, so the caller must hold a ``LockFile`` that excludes other
+  /// servers of this path.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
     guard let facts = try FileMetadata.inspect(path, followLinks: false) else { return .noSuchFile }
     guard facts.isSocket else { return .notASocket }
@@ -46,7 +46,7 @@ extension UnixSocket {
   /// is the system call, for errors.
   ///
   /// If the path is too long for an address, its directory is opened and replaced by the path of its descriptor
-  /// in `/proc/self/fd`. Then only the last component of the path is limited, to somewhat more than 80 bytes.
+  /// in `/proc/self/fd`. Then only the length of the last component is limited.
   static func withAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt
   ) throws(SystemError) {

@@ -146,8 +146,8 @@ public struct DescriptorPair: ~Copyable {
 }
 
 extension FileDescriptor {
-  /// Sets the capacity of a pipe to at least `bytes`. Throws EPERM beyond the system's maximum, by default 1 MiB.
-  /// `fcntl(2)` F_SETPIPE_SZ
+  /// Sets the capacity of a pipe to at least `bytes`. Throws EPERM beyond the system's maximum. `fcntl(2)`
+  /// F_SETPIPE_SZ
   public borrowing func widenPipe(to bytes: Int) throws(SystemError) {
     let wanted = CInt(clamping: bytes)
     try systemCall("fcntl", on: rawValue) { linux_set_pipe_size($0, wanted) }

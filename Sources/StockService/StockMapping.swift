@@ -1,5 +1,5 @@
 // Translation between the stock's values and the protocol: commands to actions, refusals to codes and
-// details. Translations for users are part of the client.
+// details.
 
 import BankModel
 import Wire
@@ -67,6 +67,5 @@ extension StockFailure {
     }
   }
 
-  /// Shortens text from a client to 80 characters.
   private static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }

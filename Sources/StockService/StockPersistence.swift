@@ -9,18 +9,15 @@ import StockCore
 import Time
 import Wire
 
-/// Store of the stock for its driver, with answers to queries, and with the committed changes that were not yet sent to
-/// subscribers.
+/// Store of the stock for its driver, with the committed changes that were not yet published.
 package final class StockPersistence: ServicePersistence {
   package let store: any EntryStore<StockEntry, StoreError>
   fileprivate let stock: any StockStore<StoreError>
-  /// Committed changes that were not published yet.
   private var fresh: [StockChange] = []
 
   package init(_ store: some StockStore<StoreError>) { (self.store, stock) = (store, store) }
 
-  /// Translates an effect of the state machine for the driver: a record read from the store, an entry to stage, or an
-  /// answer to send.
+  /// Translates an effect of the state machine for the driver.
   package func step(
     for effect: StockEffect
   ) throws(StoreError) -> EffectStep<StockEvent, StockEntry, StockAnswer> {
@@ -69,8 +66,8 @@ package final class StockPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: StockServiceMachine, Persistence == StockPersistence {
-  /// Adds, when the service starts, the items that the stock does not have yet. If the disk has no space for them, the
-  /// process ends and has to be restarted, because a stock without its items is useless.
+  /// Adds the items that the stock does not have yet. If the disk has no space for them, the process ends, because a
+  /// stock without its items is useless.
   func seedItems(_ amounts: [ItemAmount], at now: Moment) {
     process(.seedItems(amounts), at: now)
     commit(at: now)

@@ -20,7 +20,7 @@ public enum StockProcess {
   }
 }
 
-/// The parts of the process that only the stock service has.
+/// The parts of the process that are specific to the stock service.
 private struct StockProgram: ServiceProgram {
   static let name = "stock"
   static let role = PeerRole.stock
