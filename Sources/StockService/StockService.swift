@@ -1,6 +1,5 @@
 // Handling of the requests to a stock service.
-// Invariant: a subscriber receives every change after its position, in order and once. A subscriber that is too slow
-// gets an error.
+// Invariant: a subscriber receives the changes after its position in order and once, or an error if it is too slow.
 
 import BankModel
 import Logging
@@ -10,8 +9,7 @@ import StockCore
 import Transport
 import Wire
 
-/// Limits of a subscription to the stock, in changes: of one message, of those missed before a reconnect, and of the
-/// delay while catching up.
+/// Limits of a subscription to the stock, in changes.
 package struct SubscriptionLimits: Sendable {
   /// Maximum number of changes in one message.
   package var page = 500
@@ -57,7 +55,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     self.limits = limits
   }
 
-  /// Adds the fruits of the assortment that the stock does not have yet, when the service starts.
+  /// Adds the fruits of the assortment that the stock does not have yet.
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
     driver.seedItems(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
@@ -69,7 +67,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     fields.field("changes", driver.machine.durableSequence)
   }
 
-  /// Decides how a request is handled: answered, subscribed, or passed to the state machine.
+  /// Decides how a request is handled.
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     // If the client sends no day, the current day in UTC applies.
     let today = min(max(0, clock.now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
@@ -85,7 +83,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
   }
 
-  /// True if the answer says that the request was executed. The process then reports to the coordinator that it works.
+  /// True if the answer says that the request was executed.
   package static func changesData(_ answer: StockAnswer) -> Bool {
     if case .done = answer { true } else { false }
   }
@@ -118,14 +116,13 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
       awaitingSnapshot[call.id] = view
       return .event(.querySnapshot(call.id))
     }
-    // Sent at once, as a confirmation that the subscription exists and has missed nothing.
+    // A confirmation that the subscription exists and has missed nothing.
     if place.sequence == settled { call.answer(.changes([]), more: true) }
     if !Kernel.hasPlantedBug("dropsReturningSubscriber") { begin(view, at: place.sequence) }
     return .later
   }
 
-  /// Starts a subscription. If it is up to date it receives only new publications; if not, it first receives the missed
-  /// changes.
+  /// Starts a subscription after this position.
   private func begin(_ view: Views.Subscription, at sequence: Int64) {
     publish()
     views.begin(view, after: sequence == driver.machine.durableSequence ? nil : sequence)

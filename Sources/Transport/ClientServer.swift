@@ -1,9 +1,8 @@
 // A listening socket and its clients: which users may connect, the number of clients, their time limits for
 // hello and for a message, and the flushing of output. The server disconnects a client that exceeds one of these
-// limits, without an effect on other clients.
+// limits.
 // Invariant: at the socket's file, the server accepts only processes of its user and of root, unless the limits
-// admit other users. No request is handled before the hello. Errors: SystemError if the socket cannot be
-// created. No action of a client is an error.
+// admit other users. Errors: SystemError if the socket cannot be created. An action of a client is not an error.
 import Glibc
 import Posix
 import Time
@@ -14,7 +13,7 @@ import Wire
 open class ClientServer<
   Question: FrameMessage, Answer: RefusingMessage, Session: ClientSession<Question, Answer>
 > {
-  /// Called once after the connection of a client has ended.
+  /// Called after the connection of a client has ended.
   public final var onEnd: ((Session) -> Void)?
   /// Called when the kernel has accepted the rest of a client's output, after a flush at which it did not accept
   /// everything.
@@ -33,8 +32,7 @@ open class ClientServer<
   private final var maximumClients: Int
   /// Number of the newest session; 0 before the first one.
   private final var lastID: UInt64 = 0
-  /// Time of the next check for silent clients, in listening time. Nil if, at the last check, every client had
-  /// sent its hello and no message was incomplete; a server with quiet clients therefore needs no timer.
+  /// Time of the next check for silent clients, in listening time; nil if no client needs a check.
   package private(set) final var nextCheck: MonotonicTime?
   /// Clients with queued messages.
   private final var unflushed: [Session] = []
@@ -49,8 +47,8 @@ open class ClientServer<
     self.build = build
   }
 
-  /// Starts to listen. The caller holds a lock on the served data, so an existing socket file is stale, and is
-  /// replaced.
+  /// Starts to listen, and replaces a stale socket file. The caller must hold a lock that excludes other servers of
+  /// this path.
   public final func listen(at path: String) throws(SystemError) {
     maximumClients = Listener.maximumClients(for: limits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
@@ -118,9 +116,8 @@ open class ClientServer<
     }
   }
 
-  /// Limit in bytes of one client's backlog. From this limit on, the server does not handle the client's
-  /// requests and produces no further part of a long answer. All clients have the same limit, which is lower if
-  /// there are many.
+  /// Limit in bytes of one client's backlog, from which on its further requests and answers should wait. It is lower
+  /// if there are many clients.
   package final var share: Int {
     min(limits.requestBacklogLimit, max(16 << 10, limits.totalBacklogLimit / max(1, sessions.count)))
   }
@@ -183,7 +180,7 @@ open class ClientServer<
     }
   }
 
-  /// Adds a connection, such as the one on descriptor 3, as a client, without checking the user of its peer.
+  /// Adds a connection as a client, without checking the user of its peer.
   @discardableResult
   package final func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> Session {
     let channel = try Session.Channel(

@@ -1,5 +1,5 @@
-// One client's connection to a server: its channel, its greeting, and its open requests. Invariant: no request
-// of a client is handled before its hello was accepted. After the end of the channel the session is unusable.
+// One client's connection to a server: its channel, its greeting, and its open requests.
+// After the end of the channel the session is unusable.
 import Posix
 import Time
 import Wire
@@ -17,9 +17,9 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   package final var isGreeted = false
   /// Number of requests whose last answer was not queued yet.
   package final var openRequests = 0
-  /// Number of subscriptions, which may last until the connection ends.
+  /// Number of subscriptions.
   package final var views = 0
-  /// Time of the connection, in listening time, like all times that are compared with a client's limits.
+  /// Time of the connection, in listening time.
   final let connectedAt: MonotonicTime
   /// True if the server's next flush includes this client.
   final var isUnflushed = false

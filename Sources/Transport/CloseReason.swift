@@ -1,5 +1,5 @@
 // Reasons for the end of a channel. Invariant: a channel ends at most once, with one of these reasons; a released
-// channel ends without one. The texts are in English, for logs.
+// channel ends without one.
 import BankModel
 import Posix
 

@@ -1,7 +1,7 @@
 // A listening socket, and its behaviour when descriptors run out.
-// Invariant: a pause ends at the latest at the first `runTimers(_:)` after `retryPause`. This holds whether the process
-// or the system has run out of descriptors, and even if this listener's clients hold none of them. A
-// listener does not spin either, because it pauses if it cannot accept a client even with its spare descriptor.
+// Invariant: a pause ends at the latest at the first `runTimers(_:)` after `retryPause`, even if this listener's
+// clients hold no descriptors. A listener does not spin, because it pauses if it cannot accept a client even with its
+// spare descriptor.
 // Errors: SystemError if the socket cannot be created or watched; later failures are not reported.
 import Glibc
 import Posix
@@ -13,7 +13,7 @@ import Time
 /// spare one, accepts the client, sends `refusalFrame`, and disconnects the client. Not Sendable: everything
 /// happens on the loop's thread.
 public final class Listener {
-  /// Receives each accepted connection that is not refused.
+  /// Receives an accepted connection.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
   /// Length of a pause after a client could not be accepted even with the spare descriptor.
   private static let retryPause = TimeSpan.milliseconds(100)
@@ -33,8 +33,8 @@ public final class Listener {
   /// End of the present pause; nil while the socket is watched.
   private var retryAt: MonotonicTime?
 
-  /// Starts to listen. The caller holds the lock on the served data, so an existing socket file is stale, and
-  /// is replaced.
+  /// Starts to listen, and replaces a stale socket file. The caller must hold a lock that excludes other servers of
+  /// this path.
   ///
   /// - Parameter refusalFrame: a whole frame or line, sent to a client for which no descriptor is left.
   public convenience init(
@@ -75,7 +75,7 @@ public final class Listener {
   }
 
   /// The wanted number of clients, but at most half of the limit of descriptors of this process, so that enough
-  /// are left to start workers, write logs and use the database; at least 1.
+  /// are left for other work; at least 1.
   public static func maximumClients(for wanted: Int) -> Int {
     let allowed = (try? ResourceLimits.openFiles()) ?? UInt64(wanted) * 2
     return min(wanted, max(1, Int(clamping: allowed / 2)))
@@ -92,7 +92,6 @@ public final class Listener {
   /// Ends a pause, because a client has left and its descriptor is free.
   public func descriptorFreed() { if retryAt != nil { resumeWatching() } }
 
-  /// Ends a pause: the loop watches the socket again.
   private func resumeWatching() {
     guard let registration else { return }
     retryAt = nil
@@ -137,6 +136,6 @@ public final class Listener {
     }
   }
 
-  /// Opens the spare descriptor, which is given up to refuse a client if no other is left; nil if it cannot be opened.
+  /// Opens the spare descriptor; nil if it cannot be opened.
   private static func makeSpare() -> FileDescriptor? { try? FileDescriptor.open("/dev/null", .readOnly) }
 }

@@ -1,5 +1,5 @@
 // Input of a channel: events of the loop, and the path of bytes from the socket to the owner's handler.
-// Invariant: `onMessage` is never called recursively, and if a handler pauses or closes the channel, no further
+// Invariant: `onMessage` is not called recursively, and if a handler pauses or closes the channel, no further
 // message is delivered until reading resumes. One read per readiness event is enough, because the loop is
 // level-triggered. Errors: the end of the channel.
 import Glibc
@@ -10,7 +10,7 @@ extension MessageChannel {
   /// Registers the socket with the loop.
   func attach() throws(SystemError) {
     guard let number = descriptor?.rawValue else { return }
-    // The channel deregisters in its deinitializer, so the loop never calls a released channel.
+    // The channel deregisters in its deinitializer, so the loop does not call a released channel.
     registration = try loop.register(fd: number, interest: interest) { [unowned self] in handle($0) }
   }
 
@@ -60,7 +60,7 @@ extension MessageChannel {
   /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none, if the channel is
   /// not reading now, or if the kernel accepts no output.
   ///
-  /// For a peer whose answer is expected now, this takes one system call per message instead of two.
+  /// For a peer whose answer is expected now, this saves a system call.
   public func receiveNow() -> Bool {
     guard isOpen, !isReadingPaused, !isClosing, !isBlocked else { return false }
     return receive()
@@ -110,7 +110,7 @@ extension MessageChannel {
     return true
   }
 
-  /// Delivers every whole message, until a handler pauses or closes the channel.
+  /// Delivers the whole messages, until a handler pauses or closes the channel.
   func deliver() {
     guard !isDelivering else { return }
     isDelivering = true

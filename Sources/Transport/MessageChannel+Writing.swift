@@ -8,7 +8,7 @@ extension MessageChannel {
   /// Capacity in bytes above which an empty output buffer is freed.
   private static var retainedCapacity: Int { 64 << 10 }
 
-  /// Writes as much as the kernel accepts. Stores an error for `finishWriting`, and calls no handler.
+  /// Writes as much as the kernel accepts.
   func writeOutput() {
     while hasUnflushedOutput, !isBlocked, failure == nil {
       switch writeOnce() {

@@ -1,9 +1,7 @@
 // One connection that carries messages: its descriptor, the incomplete incoming message, and the unsent output.
-// Invariant: `onEnd` is called exactly once, unless the owner releases the channel before, and nothing is
-// delivered after it. A connection has one encoding: frames or, if lines are allowed, the encoding that the
-// peer's first byte selects. The output never exceeds the backlog limit by more than one call of `send`,
-// whatever the peer does. Errors: a `CloseReason`. Invalid input from the peer ends this channel and has no other
-// effect.
+// Invariant: `onEnd` is called at most once, and nothing is delivered after it. A connection has one encoding:
+// frames or, if lines are allowed, the encoding that the peer's first byte selects. The output exceeds the backlog
+// limit by at most one call of `send`. Errors: a `CloseReason`. Invalid input from the peer ends this channel.
 import Posix
 import Time
 import Wire
@@ -14,8 +12,7 @@ import Wire
 /// closes the socket without a call of ``onEnd``. A handler may do anything with the channel, including closing
 /// it.
 ///
-/// The next ``flush()`` writes all queued messages together. The owner calls it at the end of each iteration of
-/// its loop.
+/// The next ``flush()`` writes the queued messages together. Call it at the end of an iteration of the loop.
 public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage> {
   /// Called with each message, in order. A handler may be replaced at any time, even by itself.
   public var onMessage: ((Incoming) -> Void)?
@@ -23,7 +20,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// before this call.
   public var onEnd: ((CloseReason) -> Void)?
   /// Called when the kernel has accepted the rest of the output, after a ``flush()`` at which it did not accept
-  /// everything, so that the owner can continue a long reply.
+  /// everything.
   public var onDrained: (() -> Void)?
 
   /// Called after input was processed, if the start of an incomplete message remains.
@@ -47,7 +44,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var registration: Registration?
   var decoder: FrameDecoder
   /// Encoding of messages. If lines are allowed, it is nil until the peer's first byte selects it. Messages sent
-  /// before are encoded as lines, because a program in any language can print a line.
+  /// before are encoded as lines.
   public internal(set) var encoding: MessageEncoding?
   var lines: LineDecoder
   /// True during ``deliver()``, so that a handler does not start a second delivery.
@@ -69,8 +66,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// True if the peer has closed the connection or its reading side, so that output is dropped. Input that the
   /// peer has sent is still read to its end.
   public internal(set) var isPeerReadClosed = false
-  /// Error found while sending or in ``watch()``. The next ``finishWriting()``, such as that of a flush, reports it, so
-  /// that `send` never calls a handler.
+  /// Error found while sending or in ``watch()``. The next ``finishWriting()`` reports it, so that `send` calls no
+  /// handler.
   var failure: CloseReason?
 
   /// Starts to read from a connected stream socket, which becomes non-blocking.
@@ -136,7 +133,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
-  /// Queues a message as one line.
   private func send(line message: Outgoing) {
     do throws(LineError) {
       try LineEncoder().append(message, to: &output, limit: lineLimit)
@@ -147,8 +143,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
-  /// Queues whole frames that are already encoded, because many peers receive the same bytes. Does nothing where
-  /// ``send(_:)`` does nothing.
+  /// Queues whole frames that are already encoded. Does nothing where ``send(_:)`` does nothing.
   ///
   /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
@@ -203,8 +198,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Ends the channel now; unsent output is lost.
   public func close() { end(.closedLocally) }
 
-  /// Stops delivery, even of input that has already arrived. The peer's writes fill the kernel's buffer and
-  /// then block. If the peer closes the connection, the channel ends when reading resumes.
+  /// Stops delivery, even of input that has already arrived. If the peer closes the connection, the channel ends when
+  /// reading resumes.
   public func pauseReading() {
     guard isOpen, !isReadingPaused else { return }
     isReadingPaused = true
@@ -212,9 +207,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     finishWriting()
   }
 
-  /// Shuts down reading, and delivers every message that has already arrived before it returns, unless a handler
-  /// pauses or closes the channel. Later writes of the peer fail. Both sides therefore agree on which messages
-  /// were received. If ``onMessage`` calls it, the messages are delivered after the handler returns.
+  /// Shuts down reading, and delivers the messages that have already arrived before it returns, unless a handler
+  /// pauses or closes the channel. Later writes of the peer fail. If ``onMessage`` calls it, the messages are
+  /// delivered after the handler returns.
   public func drainInput() {
     guard isOpen, !isClosing, descriptor != nil else { return }
     // This fails if the connection has ended; no more input can then arrive.

@@ -1,5 +1,5 @@
-// Conversion of an exit status into a detail that can be translated. Without lines of the process, the English
-// text equals the description of the exit status.
+// Conversion of an exit status into a detail that can be translated, with or without
+// lines that the process has written.
 import BankModel
 import Posix
 

@@ -1,7 +1,6 @@
-// Buffer of the answers that have not been sent to all subscribers yet. Each answer is encoded once, in order
-// of arrival. Invariant: the buffer retains at most `limit` bytes and one page. A subscriber whose place is on a
-// dropped page counts as too slow, and the server notifies the subscriber. If an answer cannot be encoded or
-// does not fit into a frame, all subscribers count as too slow.
+// Buffer of the answers that have not been sent to all subscribers yet, in order of arrival. Above `limit`, the
+// oldest answers are dropped. A subscriber whose place is on a dropped page counts as too slow. If an answer cannot be
+// encoded or does not fit into a frame, all subscribers count as too slow.
 import Wire
 
 /// Encoded answers that not all subscribers have received yet.
@@ -22,7 +21,7 @@ public struct ReplayBuffer {
     var ends: [Int] = []
   }
 
-  /// Size in bytes at which a page is full. The answers of one page are sent to a client together.
+  /// Size in bytes at which a page is full.
   public static let pageBytes = 32 << 10
   /// Number of retained bytes above which the oldest pages are dropped.
   public static let limit = 8 << 20
@@ -74,7 +73,6 @@ public struct ReplayBuffer {
     while retainedBytes > Self.limit, pages.count > 1 { dropPages(1) }
   }
 
-  /// Drops the oldest pages.
   private mutating func dropPages(_ count: Int) {
     for page in pages[..<count] { retainedBytes -= page.bytes.count }
     pages.removeFirst(count)
@@ -111,21 +109,20 @@ public struct ReplayBuffer {
     return (bytes, isLast ? end : Position(page: position.page + 1, index: 0))
   }
 
-  /// Drops the pages before a position, which no subscriber needs any more.
+  /// Drops the pages before a position.
   public mutating func forget(before position: Position) {
     lastFrames = nil
     let count = Int(min(position.page, end.page) - firstPage)
     if count > 0 { dropPages(count) }
   }
 
-  /// Drops all answers, because no subscriber needs them.
+  /// Drops all answers.
   public mutating func dropAll() {
     guard end.index > 0 else { return forget(before: end) }
     invalidateAll()
   }
 
-  /// Drops all answers, and makes every existing position outdated. A subscriber at such a position counts as too
-  /// slow.
+  /// Drops all answers, and makes existing positions outdated.
   private mutating func invalidateAll() {
     lastFrames = nil
     firstPage = end.page + 1

@@ -1,8 +1,8 @@
 // Client of a service process: connection, several requests in flight, one subscription, and reconnection while the
-// service restarts. `ServiceCommand` describes the service. Invariant: every request gets exactly one answer or
-// error, unless the client is closed or released before. Every change has an order name, which the client
-// generates if the caller passes none, so a retry after a lost connection changes nothing twice. Errors:
-// ServiceClientError. A missing service is an error only after the deadline.
+// service restarts. `ServiceCommand` describes the service. Invariant: a request gets one answer or error, unless
+// the client is closed or released before. A change has an order name, which the client generates if the caller
+// passes none, so a retry after a lost connection changes nothing twice. Errors: ServiceClientError. A missing
+// service is an error only after the deadline.
 import BankModel
 import Posix
 import Time
@@ -10,8 +10,8 @@ import Wire
 
 /// A client of a service process, on the caller's ``EventLoop``. Not Sendable.
 ///
-/// A caller that runs the loop itself calls ``finishIteration()`` at the end of each iteration, and waits at most until
-/// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``runIteration(until:)``.
+/// A caller that runs the loop itself has to call ``finishIteration()`` at the end of an iteration, and to wait at most
+/// until ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``runIteration(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
   /// Answer of the service to a request.
   public typealias Answer = Command.Answer
@@ -29,7 +29,7 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   /// True after the service's welcome, until the connection ends.
   public private(set) var isConnected = false
-  /// Number of welcomes so far. After each one the service may be another process with another configuration.
+  /// Number of welcomes so far. After a new one the service may be another process.
   public private(set) var connectionCount = 0
   private let path: String
   private let loop: EventLoop
@@ -43,7 +43,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   private var connectedAt = MonotonicTime(nanoseconds: 0)
   /// Time of the next attempt to connect; nil for at once.
   private var retryAt: MonotonicTime?
-  /// Pause before the next attempt to connect; it doubles with each failure.
+  /// Pause before the next attempt to connect.
   private var pause = ServiceClient.initialRetryDelay
   /// Number of the newest request.
   private var lastNumber: UInt32 = 0
@@ -84,15 +84,14 @@ public final class ServiceClient<Command: ServiceCommand> {
   private static var initialRetryDelay: TimeSpan { .milliseconds(10) }
   /// Longest pause after a failure to connect.
   private static var maximumRetryDelay: TimeSpan { .milliseconds(250) }
-  /// Maximum number of times that a long query is sent. A query that crashes the service each time would make
-  /// the service unavailable.
+  /// Maximum number of times that a long query is sent, because it may be the query that crashes the service.
   private static var maximumLongSends: Int { 2 }
   /// Limit in bytes of the pending output to a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
   /// A client that connects when it has its first request or subscription.
   ///
-  /// - Parameter helloTimeout: time limit for the service's welcome; a large audit delays it.
+  /// - Parameter helloTimeout: time limit for the service's welcome.
   public init(
     socket path: String, loop: EventLoop, build: String = BuildIdentity.current,
     helloTimeout: TimeSpan = .seconds(10)
@@ -115,8 +114,8 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// - Parameters:
   ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to
   ///     generate one.
-  ///   - deadline: until this time the client sends the request again whenever it has reconnected, but a long
-  ///     query at most once again.
+  ///   - deadline: until this time the client sends the request again when it has reconnected, a long query with a
+  ///     limit.
   public func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ completion: @escaping Completion
@@ -170,8 +169,7 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   /// Time of the next useful ``finishIteration()``; nil if only input of the loop requires one.
   public var nextDeadline: MonotonicTime? {
-    // A key path here would prevent the compiler from specializing this function, and a query would take a
-    // quarter more instructions.
+    // A key path here would prevent the compiler from specializing this function.
     var deadline: MonotonicTime?
     for request in open.values { deadline = min(deadline ?? request.deadline, request.deadline) }
     var earliest = deadline.map { loop.listeningTime.wakeTime(for: $0) }

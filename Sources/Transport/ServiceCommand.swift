@@ -1,5 +1,5 @@
-// Description of a service process for ``ServiceClient``: its requests, its answers, and the news for subscribers. The
-// client of a new service needs only the service's messages and a conformance to ``ServiceCommand``.
+// Description of a service process for ``ServiceClient``: its requests, its answers, and the news for subscribers.
+// A new service needs its messages and a conformance to ``ServiceCommand``.
 
 /// A request to a service process. The conforming type identifies the service.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
@@ -12,7 +12,7 @@ public protocol ServiceCommand: Codable, Sendable, Equatable {
   static var serviceName: String { get }
   /// True if the request changes data. The client then sends it with an order name, so that it can be repeated.
   var changesSomething: Bool { get }
-  /// True if the answer may take minutes, because the service reads every row for it.
+  /// True if the answer may take long.
   var isLong: Bool { get }
 }
 

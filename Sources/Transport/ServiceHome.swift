@@ -67,8 +67,8 @@ public struct ServiceHome: Sendable {
     throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyBesideLog))
   }
 
-  /// Takes the lock that one process of this service in this home holds. Retries for three seconds, because a process
-  /// that is just exiting may still hold it.
+  /// Takes the lock that one process of this service in this home holds. Retries for a while, because a process that is
+  /// just exiting may still hold it.
   public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {

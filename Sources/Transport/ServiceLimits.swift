@@ -35,8 +35,7 @@ public struct ServiceLimits: Sendable {
   public var totalBacklogLimit = 24 << 20
   /// Number of open requests of one client, from which on its input is not read.
   public var openRequests = 64
-  /// Maximum number of subscriptions among the open requests of one client. A client needs no more, because
-  /// further subscriptions would mostly receive the same answers.
+  /// Maximum number of subscriptions among the open requests of one client.
   public var openSubscriptions = 4
 
   public init() {}

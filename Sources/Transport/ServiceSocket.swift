@@ -1,6 +1,6 @@
 // Socket of a service process with flow control for its clients. Invariant: the service reads no further input from a
 // client that has too much pending output or too many open requests, and disconnects the clients with the most
-// pending output while all clients together have too much. The pending output is therefore bounded.
+// pending output while all clients together have too much.
 import Posix
 import Time
 import Wire
@@ -18,7 +18,7 @@ public final class ServiceSocket<
   /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
-  /// Called with every request of a client that has sent its hello, until ``ClientServer/stopReceiving()``.
+  /// Called with a request of a client that has sent its hello, until ``ClientServer/stopReceiving()``.
   public var onRequest: ((Session, Request) -> Void)?
   /// Clients with pending output after the last flush.
   private var slowSessions: [UInt64: Session] = [:]
@@ -30,7 +30,7 @@ public final class ServiceSocket<
       guard isGreeted(session) else { return }
       session.openRequests += 1
       onRequest?(session, request)
-      // One read can return thousands of requests. The next request waits until there is space for its answer.
+      // One read can return many requests. The next request waits until there is space for its answer.
       if exceedsBacklog(session) { session.channel.pauseReading() }
     }
   }
@@ -117,10 +117,9 @@ public final class ServiceSocket<
     }
   }
 
-  /// Ends every connection as soon as its output is written. The caller has called ``stopReceiving()``. The last
-  /// message to a client states that its unanswered requests have changed nothing. A client with an open
-  /// request other than a subscription does not receive this message, because the request may still take
-  /// effect.
+  /// Ends the connections as soon as their output is written. Call ``stopReceiving()`` before. The last message to a
+  /// client states that its unanswered requests have changed nothing. A client with an open request other than a
+  /// subscription does not receive this message, because the request may still take effect.
   public func closeAfterFlush() {
     for session in present {
       let isAnswered = session.openRequests <= session.views

@@ -1,7 +1,6 @@
-// Subscriptions of a service process on all its sockets, and the position of each subscription. An answer for all of
-// them is encoded once. Subscriptions share a part of the loop's time, and their number per connection is
-// limited.
-// Invariant: a subscription receives every answer after its position, in order, once and without gaps. A
+// Subscriptions of a service process on all its sockets, and the position of each subscription. Subscriptions share
+// a part of the loop's time, and their number per connection is limited.
+// Invariant: a subscription receives the answers after its position in order, once and without gaps. A
 // subscription that is too slow receives `tooSlow` as its last answer. Errors: none; a client that was too slow
 // may subscribe again.
 import Posix
@@ -27,8 +26,7 @@ public final class ServiceSubscriptions<
   /// The listening socket of the service process, with the sessions of all its clients, subscribed or not.
   public typealias Socket = ServiceSocket<Request, Result>
 
-  /// One subscription, which lasts until its client disconnects, is too slow or subscribes again, or until the
-  /// service ends it.
+  /// One subscription.
   public final class Subscription {
     /// Progress of a subscription.
     fileprivate enum State {
@@ -44,7 +42,7 @@ public final class ServiceSubscriptions<
 
     fileprivate let socket: Socket
     fileprivate let session: Socket.Session
-    /// Number of the subscriber's request, which every answer contains.
+    /// Number of the subscriber's request.
     fileprivate let number: UInt32
     /// Index of the topic whose answers the subscription receives.
     fileprivate let topic: Int
@@ -68,8 +66,8 @@ public final class ServiceSubscriptions<
   /// Last answer to a subscription that was too slow.
   private let tooSlow: Result
   private let scheduler: SubscriberScheduler<Subscription>
-  /// Last encoded answer for a subscription that starts in the past, because several clients that reconnect
-  /// together need the same answer.
+  /// Last encoded answer for a subscription that starts in the past, because clients that reconnect together often
+  /// need the same answer.
   private var lastCatchUp: (place: Int64, upTo: Int64, tail: [UInt8])?
 
   /// Creates the subscriptions of a service; there are none at first.
@@ -178,7 +176,6 @@ public final class ServiceSubscriptions<
     return .sent
   }
 
-  /// Sends the next answer to a subscription that starts in the past.
   private func catchUp(_ view: Subscription, from position: Int64) -> SubscriberScheduler<Subscription>.Step {
     if lastCatchUp?.place != position {
       switch missed?(position) ?? .none {

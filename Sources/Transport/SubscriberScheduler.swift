@@ -9,8 +9,7 @@ import Time
 public enum PublishingPeriods {
   /// Time after which a period of publishing ends. It may be exceeded by the output to one subscriber.
   public static let turn = TimeSpan.milliseconds(1)
-  /// Length of a rest as a multiple of the period before it: requests have at least seven eighths of the loop's
-  /// time with any number of subscribers. A reason for the long rest is that the clients that read the
+  /// Length of a rest as a multiple of the period before it. The rest is long, because the clients that read the
   /// publications use the same processors.
   public static let rest: Int64 = 7
 }
@@ -55,8 +54,8 @@ public final class SubscriberScheduler<Subscriber: AnyObject> {
   /// Publishes to all subscribers in turn, until the period ends or no further piece can be sent now. Does nothing,
   /// and returns false, during a rest and without new output.
   ///
-  /// - Parameter show: sends a subscriber its next piece. It writes to the socket at once, so that the time of
-  ///   writing counts as part of the period. For a subscriber that was removed during the period it returns
+  /// - Parameter show: sends a subscriber its next piece. It has to write to the socket, so that the time of writing
+  ///   counts as part of the period. For a subscriber that was removed during the period it has to return
   ///   ``Step/isCurrent``.
   @discardableResult
   public func notify(at now: MonotonicTime, _ show: (Subscriber) -> Step) -> Bool {

@@ -8,8 +8,7 @@ import Posix
 import Wire
 
 extension SupervisorConnection {
-  /// How a process was started: by a user, or by a coordinator that has sent orders; or the code with which it must
-  /// exit.
+  /// How a process was started, or the code with which it must exit.
   public enum Start {
     /// A user has started the process; there is no coordinator.
     case unsupervised

@@ -93,10 +93,9 @@ public final class SupervisorConnection {
     channel.flush()
   }
 
-  /// Reports progress of a long computation that blocks the loop, at most once a second.
+  /// Reports progress of a long computation that blocks the loop, with a pause between two reports.
   ///
-  /// Call it from the computation itself and never from a timer, because it has to prove that the computation
-  /// advances.
+  /// Call it from the computation itself and not from a timer, because it has to prove that the computation advances.
   public func reportProgress() {
     let now = SystemClock.monotonic()
     guard state == .running, now.since(progressAt) >= Self.progressPause else { return }
@@ -104,9 +103,8 @@ public final class SupervisorConnection {
     send(.beat(ServiceProcessMessage.progress))
   }
 
-  /// Reports once that this process has done work. The coordinator then counts the process as healthy, even if
-  /// it is killed soon after. Call it before the client is answered, and only if the request has changed data:
-  /// other processes send requests that change nothing as soon as the service exists.
+  /// Reports once that this process has done work. The coordinator then counts the process as healthy. Call it only
+  /// for a request that has changed data: other requests may arrive as soon as the service exists.
   public func reportWork() {
     guard state == .running, !hasReportedWork else { return }
     hasReportedWork = true
