@@ -13,7 +13,7 @@ public struct Fruit: Hashable, Sendable, Codable {
   public var english: String
   /// One character that represents the fruit.
   public var emoji: String
-  /// Number of pieces with which a new stock starts.
+  /// Number of pieces when the fruit is first added to the stock.
   public var initial: Quantity
 
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {

@@ -7,7 +7,7 @@ import Time
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator whose sequence depends only on the seed.
+  /// A generator whose sequence the seed determines.
   public init(seed: UInt64) { state = seed }
 
   /// Returns the next 64 pseudorandom bits.

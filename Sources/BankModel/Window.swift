@@ -37,7 +37,7 @@ public struct Window: Hashable, Sendable, Comparable {
   }
 }
 
-/// Counter of the tellers at one window: the first is 1, its successor 2. For an outside worker, a number that
+/// Counter of the tellers at one window, from 1. For an outside worker, a number that
 /// identifies its connection. With it, a late message of an earlier teller is recognized.
 public typealias Generation = Int32
 

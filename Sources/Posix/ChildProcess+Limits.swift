@@ -1,7 +1,7 @@
 // Start of a program that is not part of this build: arguments of any bytes, pipes as standard streams, limits
 // that apply before its first instruction, and its own session.
-// Invariant: the child has descriptors 0, 1 and 2, and 3 if a channel was passed, and no others. Every signal
-// has its default action and none is blocked. The kernel kills the child when the thread that started it exits.
+// Invariant: the child has descriptors 0, 1 and 2, and 3 if a channel was passed, and no others. Signals have
+// their default action and none is blocked. The kernel kills the child when the thread that started it exits.
 // Errors: SystemError. If the child could not be started, `call` names the step that failed: `chdir` for the
 // directory, `execve` for the program.
 import ByteText

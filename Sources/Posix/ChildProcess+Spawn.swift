@@ -1,7 +1,7 @@
 // Start of a child with a defined set of descriptors, signals, arguments and environment variables. No Swift
 // code runs between fork and exec: posix_spawn performs all steps.
 // Invariant: the child has descriptors 0, 1 and 2, 3 if a channel was passed, 4 if a secondDescriptor was
-// passed, and no others. Every signal has its default action and none is blocked. The umask and the limit of
+// passed, and no others. Signals have their default action and none is blocked. The umask and the limit of
 // open files are those with which this process was started, if ``ProcessStart`` has saved them.
 // Errors: SystemError. If the child has started but cannot be watched, it is killed and reaped before the error
 // is thrown, unless the kernel has already reaped it.

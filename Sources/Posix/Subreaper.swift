@@ -1,6 +1,6 @@
 // Children that this process has not started itself: orphaned descendants.
-// Invariant: only this process reaps its children, and an exited child stays in the list until it is reaped. So a
-// number from the list belongs to the same child until this process reaps it.
+// Invariant: an exited child stays in the list until this process reaps it. So a number from the list belongs to the
+// same child until then.
 // Errors: SystemError; nil for a child that does not exist any more.
 import CLinux
 import Glibc

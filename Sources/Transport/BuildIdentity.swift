@@ -1,5 +1,5 @@
-// Identity of this build, which every hello contains. Invariant: all executables of one build have the same
-// identity.
+// Identity of this build.
+// Invariant: all executables of one build have the same identity.
 import CBuild
 
 /// Identity of this program's build.

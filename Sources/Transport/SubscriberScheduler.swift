@@ -1,7 +1,7 @@
 // Subscribers of a server, and their share of the loop's time. The share is the same for any number of
 // subscribers, so that requests do not wait for publications. Each subscriber gets one piece of output in turn.
-// Invariant: each period of publishing is followed by a longer rest. If a period ends at its time limit, the
-// next one continues with the subscriber after the last one.
+// Invariant: a period of publishing is followed by a longer rest. If a period ends at its time limit, the next one
+// continues with the subscriber after the last one.
 import Posix
 import Time
 

@@ -1,7 +1,7 @@
 // Channel of a service process or of `bank-web` to the coordinator: hello, orders, liveness checks, the end.
-// Invariant: a check is answered only by `finishIteration()`, which the process calls at the end of each iteration,
-// after the work of that iteration. The answer therefore proves that the loop does its work. Errors: the process exits
-// if the coordinator has exited or sends invalid messages; see `State`.
+// Invariant: a check is answered only by `finishIteration()`, which has to be called after the work of an iteration.
+// The answer therefore proves that the loop does its work. Errors: the process has to exit if the coordinator has
+// exited or sends invalid messages; see `State`.
 import BankModel
 import Glibc
 import Posix
@@ -118,8 +118,7 @@ public final class SupervisorConnection {
     return bank
   }
 
-  /// Answers the liveness checks of the coordinator that have arrived since the last call. Call it at the end of each
-  /// iteration.
+  /// Answers the liveness checks of the coordinator that have arrived since the last call.
   public func finishIteration() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }
