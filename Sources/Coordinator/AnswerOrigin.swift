@@ -3,7 +3,7 @@
 
 import Wire
 
-/// Where the facts of an answer come from. ``ControlServer`` checks that what the answer quotes is on disk.
+/// Where the facts of an answer come from.
 package enum AnswerOrigin: Sendable {
   /// Variables of this process, such as counts and window states, which may be ahead of the disk.
   case memory
@@ -11,13 +11,12 @@ package enum AnswerOrigin: Sendable {
   case commit
   /// A read of the store on this process's connection, which also shows staged changes and transactions in flight.
   case read
-  /// A read by a process with its own connection, which sees only committed rows.
+  /// A read by a process with its own connection, which sees committed rows.
   case reader
 }
 
 extension QueueDriver {
-  /// True if facts of this origin are on disk now; false for those in memory. Only answers of a shared bank
-  /// (`isShared`) come from a reader process.
+  /// True if facts of this origin are on disk now; false for those in memory.
   func isOnDisk(_ origin: AnswerOrigin, isShared: Bool) -> Bool {
     switch origin {
     case .memory: false
@@ -31,8 +30,8 @@ extension QueueDriver {
 extension ControlAnswer {
   /// True if a client may rely on the answer after a crash, so that its facts must be on disk.
   ///
-  /// Counts in status and progress reports may be ahead of the disk. ``Subscriptions`` holds back events until
-  /// their commit. Refusals are not checked: most of them quote nothing from the store.
+  /// Counts in status and progress reports may be ahead of the disk. Refusals are not checked: most of them quote
+  /// nothing from the store.
   var quotesDurableState: Bool {
     switch self {
     case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,

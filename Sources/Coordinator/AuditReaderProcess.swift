@@ -1,6 +1,6 @@
 // Reading of all rows for an audit, in a separate process. Meanwhile the coordinator keeps the database file unchanged
 // and continues to serve. The process changes nothing and exits with the coordinator.
-// Invariant: after a start the caller receives the complete result or nil, exactly once.
+// Invariant: after a start the caller receives the complete result or nil, once.
 
 import Glibc
 import Posix
@@ -10,7 +10,6 @@ import Transport
 import Wire
 
 final class AuditReaderProcess {
-  /// Connection between the coordinator and the process.
   private typealias Channel = MessageChannel<BankMessage, BankMessage>
 
   private let loop: EventLoop
@@ -22,8 +21,7 @@ final class AuditReaderProcess {
   /// Limit in bytes of the output buffered for the process.
   private static let backlogLimit = 1 << 20
 
-  /// Process id, until the process is reaped. Until then the process belongs to the bank and is not reported as
-  /// unknown.
+  /// Process id; nil after the process is reaped.
   var pid: Int32? { registration == nil ? nil : child?.pid }
 
   /// Starts the process.
@@ -40,7 +38,6 @@ final class AuditReaderProcess {
     ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
   }
 
-  /// Watches the process for its result and its exit.
   private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
@@ -49,7 +46,7 @@ final class AuditReaderProcess {
       self?.finish(report)
     }
     channel.onEnd = { [weak self] _ in self?.finish(nil) }
-    // This closure retains the object until the process is reaped, even if no other part does.
+    // This closure retains the object until the process is reaped.
     registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in reapChild() }
     self.child = child
     self.channel = channel

@@ -1,9 +1,8 @@
 // Audits of an open bank: the stored rows, the state in memory, the files of the home and their permissions, its
-// processes, and its stock and vending machine. An audit changes nothing. For a large database a separate process
-// reads the rows, from the file as of the last commit before the process starts, so the bank keeps serving. An
-// unknown process may be exiting, so the audit checks again a moment later; only its clients wait for this.
+// processes, and its stock and vending machine. An audit changes nothing. A separate process reads the rows of a large
+// database, so that the bank keeps serving. An unknown process may be exiting, so the audit checks again later.
 // Invariant: one audit runs at a time, because each reads all rows. Clients that ask during an audit share the next
-// one, so every answer reflects a state after its request.
+// one, so an answer reflects a state after its request.
 
 import BankModel
 import Posix
@@ -21,7 +20,7 @@ final class Audits: CoordinatorComponent {
   private(set) var current: AuditRun?
   /// Clients that share the next audit.
   private(set) var requesters: [RequestHandle] = []
-  /// Reader processes of audits, until they are reaped.
+  /// Reader processes of audits; some may have been reaped.
   private var readers: [AuditReaderProcess] = []
 
   init(
@@ -63,7 +62,7 @@ final class Audits: CoordinatorComponent {
     requesters.removeAll()
   }
 
-  /// Notes about customers that wait for services that are not configured any more: no window serves them.
+  /// Notes about customers that wait for services that are not configured any more.
   private var unconfigured: [MessageDetail] {
     context.services.unconfigured.compactMap { service in
       let waiting = queue.machine.numbers(of: service).waiting
@@ -77,7 +76,7 @@ final class Audits: CoordinatorComponent {
     HomeAudit(home: context.home).unknownProcesses(known: knownProcesses)
   }
 
-  /// Missing files of the home. An audit reports only those that are missing at each of its checks.
+  /// Missing files of the home.
   private var missing: Set<HomeFile> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
     var owners: Set<HomeFile.Owner> = [.coordinator]
@@ -89,7 +88,7 @@ final class Audits: CoordinatorComponent {
     return HomeAudit(home: context.home).missing(of: owners)
   }
 
-  /// Largest number of checks while a service starts; with their pauses they take ten seconds.
+  /// Largest number of checks while a service starts.
   private static let maxStartingChecks = 50
 
   /// True while the stock or the vending machine starts, so that a missing answer is not a finding yet.
@@ -150,8 +149,7 @@ final class Audits: CoordinatorComponent {
     return report
   }
 
-  /// Starts a process that reads the rows of a large database as of the last commit. Returns false if the
-  /// coordinator has to read them, for example because they are few or no process could be started.
+  /// Starts a process that reads the rows of a large database. Returns false if the coordinator has to read them.
   private func startAuditReader(_ audit: AuditRun) throws(StoreError) -> Bool {
     guard let memory = context.bindings.databaseRecords, audit.counts < Self.counts, try memory.isLong()
     else {
@@ -195,8 +193,7 @@ final class Audits: CoordinatorComponent {
   /// Timeout for the stock or the vending machine to audit all its rows.
   private static let longestCount = TimeSpan.minutes(5)
 
-  /// True if the stock can be queried. After the services were dismissed it cannot be queried. This is not a
-  /// finding: the bank is closing, and a client can audit the closed bank.
+  /// True if the stock can be queried. A stock that was dismissed is not a finding, because the bank is closing.
   private var canQueryStock: Bool { !services.isDismissed || Kernel.hasPlantedBug("auditsStoppedServices") }
   var canContinue: Bool { canQueryStock && current?.canContinue == true }
   var nextDeadline: MonotonicTime? { current?.nextCheck }
@@ -219,7 +216,7 @@ final class Audits: CoordinatorComponent {
     current?.count?.stop()
     current = nil
     begin()
-    // Only audits query the vending machine, so its connection closes after the last audit.
+    // The connection is not needed until the next audit.
     if current == nil { services.vending.close() }
   }
 
@@ -282,7 +279,7 @@ final class Audits: CoordinatorComponent {
     }
   }
 
-  /// Processes known to this coordinator: itself, its guardian, and those of windows, services and audits.
+  /// Processes that an audit does not report as unknown.
   var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, context.bindings.guardianSupervisor?.pid ?? 0]

@@ -1,7 +1,6 @@
 // Program at a window of a service with a configured worker: its arguments, environment and limits.
 // Invariant: like a command, the program inherits only the variables of `InheritedEnvironment` from the bank's
 // own environment.
-// Errors: if the program cannot be found, the start fails and is retried like any other failed start.
 
 import BankModel
 import ByteText
@@ -13,14 +12,11 @@ import Time
 import Wire
 
 extension BankConfiguration {
-  /// The configured worker program for a window of a service, with arguments, environment and limits, ready to start.
-  /// `key` is a value in its environment, by which its processes are found after a crash.
+  /// The configured worker program for a window of a service, with arguments, environment and limits.
   ///
-  /// - Parameters:
-  ///   - window: Name of the window.
-  ///   - key: Value in the worker's environment. It identifies the worker and its child processes after the
-  ///     worker and this process were killed.
-  /// - Throws: ENOENT if the program or its directory does not exist, EACCES if the program cannot be run.
+  /// - Parameter key: Value in the worker's environment. It identifies the worker and its child processes after the
+  ///   worker and this process were killed.
+  /// - Throws: ENOENT if the program is not found, EACCES if it cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome
   ) throws(SystemError) -> ChildProcess.Program {

@@ -1,8 +1,6 @@
 // State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
-// iteration, and whether and how the process exits. The clock is read in every iteration, and again after work that
-// takes long, such as a commit.
-// Invariant: only functions of this class set the exit code of the process and cut it off. After a cut-off nothing more
-// is staged or stored. Only a bank whose database is gone still sends the reason to its clients.
+// iteration, and whether and how the process exits.
+// Invariant: after a cut-off nothing more is staged or stored.
 
 import BankModel
 import Configuration
@@ -19,10 +17,9 @@ final class BankContext {
   let incarnation: Int64
   /// Identity of the bank's database, which is part of the names of its orders at the stock.
   let bankID: BankID
-  /// Marks that identify the bank's commands and workers; nil on a simulated machine and for a missing home.
+  /// Marks that identify the bank's commands and workers; nil if there are none.
   let processIdentity: HomeProcessIdentity?
   let openedAt: Moment
-  /// Resources that tie the bank to its home.
   let bindings: HomeResources
 
   private(set) var configuration: BankConfiguration
@@ -34,9 +31,8 @@ final class BankContext {
   private(set) var isEnding = false
   /// Exit code of the process; nil until it is to exit.
   private(set) var exitCode: Int32?
-  /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is gone.
-  /// Staged changes are not stored, and queued messages are not sent; for the exception see
-  /// `HomeRepair.flushAndExit()`.
+  /// True after a cut-off: no guarantee can be given any more, for example because the state of the disk is unknown.
+  /// Staged changes are not stored.
   private(set) var isHalted = false
 
   init(
@@ -59,7 +55,6 @@ final class BankContext {
     openedAt = now
   }
 
-  /// Kind of worker of each service.
   private(set) var kinds: ServiceKinds
 
   /// Name of a window or of the place of an outside worker, for example `run-1`.
@@ -72,8 +67,7 @@ final class BankContext {
   /// Sets the time to the moment at which the loop woke up with events.
   func updateTimeToWakeup() { now = loop.momentOfLastPoll() }
 
-  /// Limits how much listening time one iteration counts: at most a quarter of the lease and of the watchdog timeout,
-  /// however long the iteration takes.
+  /// Limits the listening time that one iteration counts, however long the iteration takes.
   func limitIterationShare() {
     let shortest = min(configuration.lease, configuration.watchdogTimeout)
     loop.trackListening(inStepsOf: min(shortest / 4, .seconds(1)))
@@ -87,7 +81,6 @@ final class BankContext {
     limitIterationShare()
   }
 
-  /// Writes an event to the coordinator's log.
   func write(event: StaticString, level: LogLevel = .info, _ fill: (inout LogFields) -> Void = { _ in }) {
     log.write(event: event, level: level, at: now, fill)
   }
@@ -103,13 +96,11 @@ final class BankContext {
   func halt(with code: Int32?) { (isHalted, exitCode) = (true, code) }
 }
 
-/// Resources that tie an open bank to its home on disk: files, lock and guardian. A simulation provides only some of
-/// them.
+/// Resources that tie an open bank to its home on disk: files, lock and guardian.
 struct HomeResources {
-  /// True if an audit may expect the files of the home; false in a simulation.
+  /// True if an audit may expect the files of the home.
   var hasHome = false
-  /// Database in the home, which also records the identities of the services' databases; nil for a shared bank and
-  /// in a simulation.
+  /// Database in the home, which also records the identities of the services' databases; nil if there is none.
   var databaseRecords: SQLiteStore?
   /// Files of the database, for the check that they were not removed.
   var files: DatabaseFiles?
@@ -117,10 +108,9 @@ struct HomeResources {
   var inFlightTable: InFlightTable?
   /// Link to the guardian, which restarts this process when it dies.
   var guardianSupervisor: GuardianSupervisor?
-  /// Closes the store and releases the lock, after everything is stored and before the final answer is sent.
+  /// Closes the store and releases the lock.
   var close: () -> Void = {}
-  /// Takes the lock again after its file was removed. Returns false if the lock could not be taken, for example
-  /// because another process holds it now.
+  /// Takes the lock again after its file was removed. Returns false if the lock could not be taken.
   var retakeLock: () -> Bool = { true }
   /// Allocates the disk reserve again after it was removed.
   var renewReserve: () -> Void = {}

@@ -1,8 +1,6 @@
 // Home directory of a bank: its paths, and the check that it can be used.
-// Invariant: a home that `prepare()` has accepted belongs to the user of this process, and no other user can write
-// to its directory.
-// Errors: an unusable home causes a failure with the reason. The checks leave no files in the home, only
-// directories.
+// Invariant: a home that `prepare()` has accepted belongs to the user of this process, and no other user can write to
+// its directory.
 
 import BankModel
 import ByteText
@@ -18,7 +16,7 @@ struct BankHome: Sendable {
   var database: String { Paths.join(path, "bank.db") }
   /// File of the lock that the coordinator and its guardian share.
   var lock: String { Paths.join(path, "bank.lock") }
-  /// Directory of the sockets and of most marker files.
+  /// Directory of sockets and marker files.
   var run: String { Paths.join(path, "run") }
   /// Control socket, for clients.
   var socket: String { Paths.join(run, "bank.sock") }
@@ -50,11 +48,10 @@ struct BankHome: Sendable {
   /// Socket for outside workers.
   var workerSocket: String { Paths.join(run, "worker.sock") }
 
-  /// Standard error of the coordinator and of child processes, for example the message of a broken invariant.
+  /// Standard error of the coordinator and of child processes.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
-  /// Standard error of a child process: the file ``standardError``, or `.null` if the file cannot be opened, for
-  /// example while the log directory is missing.
+  /// Standard error of a child process: the file ``standardError``, or `.null` if the file cannot be opened.
   var standardErrorOutput: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
@@ -96,8 +93,8 @@ struct BankHome: Sendable {
   /// Names that may exist in a home before its database.
   private static let allowedNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
 
-  /// Removes the permissions of other users from a home. The mode of a directory that was not made for a bank,
-  /// such as /tmp, is not changed; the directory is refused if other users can write to it.
+  /// Removes the permissions of other users from a home. The mode of a directory that was not made for a bank, such as
+  /// /tmp, is not changed.
   private func restrictPermissions(_ facts: FileMetadata) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0

@@ -1,6 +1,5 @@
-// Reports of the bank to clients: the status, and the report of a ticket with its attempts.
-// Errors: a store error of a ticket's report becomes a failure that is sent to the client. For a store error while
-// a status is made, see `QueueDriver.fail(_:)`.
+// Reports of the bank to clients:
+// the status, and the report of a ticket with its attempts.
 
 import BankModel
 import Posix
@@ -16,7 +15,7 @@ final class BankReports: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Returns the report that `bankctl status` shows: counters, services, windows and services' processes.
+  /// The status report: counters, services, windows and processes of services.
   func status() -> StatusReport {
     let dayCounters = queue.machine.dayCounters
     let issued = queue.machine.issuedCount
@@ -61,14 +60,13 @@ final class BankReports: CoordinatorComponent {
       service in
       let numbers = queue.machine.numbers(of: service)
       let name = context.services.directory[service]
-      // The service `run`, and services that are not configured any more, are listed only if they have windows,
-      // customers that wait or are served, or customers served today.
+      // The service `run`, and services that are not configured any more, are omitted if their numbers are empty.
       if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
       return (service, name, numbers)
     }
   }
 
-  /// Reason why the queue has paused a service; nil if it is not paused, or an operator has paused it.
+  /// Reason why the queue has paused a service; nil if it is not paused, or there is no recorded reason.
   func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceCounters) -> String? {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
@@ -100,7 +98,6 @@ final class BankReports: CoordinatorComponent {
     return oldest
   }
 
-  /// Report of a window and its process.
   private func report(on slot: SupervisedTeller, _ memory: (Int32) -> Int64?) -> WorkerReport {
     let numbers = queue.machine.numbers(of: slot.window)
     let lease = numbers?.generation == slot.generation ? numbers?.lease : nil
@@ -160,7 +157,6 @@ final class BankReports: CoordinatorComponent {
     }
   }
 
-  /// Report of the process of a service.
   private func report(on slot: SupervisedService) -> WorkerReport {
     var report = report(
       on: slot, slot.specification.name, slot.specification.workerRole, atWork: .idle,

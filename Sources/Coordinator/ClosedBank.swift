@@ -13,7 +13,7 @@ final class ClosedBank: InspectedStore {
   private let home: BankHome
   private let store: SQLiteStore
   private let numbers: InspectedState
-  /// Identity of the bank; nil if none was ever assigned.
+  /// Identity of the bank; nil if none was assigned.
   let name: BankID?
   /// Business day in the database. After the end of a day this is the next day, which has not started.
   private let day: BusinessDay
@@ -31,15 +31,15 @@ final class ClosedBank: InspectedStore {
   }
 
   var reading: any QueueReader { store }
-  /// Row-by-row export of the store, for a move.
+  /// Row-by-row export of the store.
   var export: any QueueExport { store }
 
   /// Returns the identity and the day of the bank. They stay valid, because the lock of the home keeps other processes
   /// from changing the database.
   func refresh() -> InspectedState { numbers }
 
-  /// Audits the bank. An unknown process may be exiting, so the audit waits for its exit; the wait delays no other
-  /// client. Returns nil if a process may be opening the bank, because that process waits for this one to exit.
+  /// Audits the bank. An unknown process may be exiting, so the audit waits for its exit. Returns nil if a process may
+  /// be opening the bank, because that process waits for this one to exit.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var unknownProcesses = outside.unknownProcesses(known: [CurrentProcess.pid])

@@ -2,8 +2,7 @@
 // databases under the locks of the services. It changes nothing.
 // Invariant: a database of a service that cannot be read is a finding with its reason, and the rest of the audit is
 // still reported.
-// Errors: StoreError if the disk has no space for sorting. If the stock has no database, also an error of the bank's
-// database.
+// Errors: StoreError, for example if the disk has no space for sorting.
 
 import BankModel
 import Glibc
@@ -24,11 +23,9 @@ struct ClosedServiceAudit {
   let bankID: BankID
   /// The bank's own database, which records the identities of the services' databases; nil in a shared bank.
   let bank: SQLiteStore?
-  /// Queries of the bank's database.
   let reading: any QueueReader
 
-  /// Number of receipts of the bank that one step covers. A shared database is read in one step, because no other work
-  /// waits for this process.
+  /// Number of receipts of the bank that one step covers.
   private var stride: Int64 { bank == nil ? StockAuditTask.stride : 20_000 }
 
   /// Time for which an exiting service may keep its lock.
@@ -69,7 +66,7 @@ struct ClosedServiceAudit {
       let store = try SQLiteVendingStore(inspecting: file)
       let name = try store.load(newMachine: 1).machine
       try compare(store, named: "vending", identity: name, into: &report)
-      // Without a stock no drinks were taken from it. The audit does not create its database.
+      // The audit does not create the database of the stock.
       let stock = isThere(stockHome) ? try SQLiteStockStore(inspecting: try database(of: stockHome)) : nil
       _ = try stock?.load(newLedger: 1)
       while let question = reconciliation.question {
@@ -106,8 +103,7 @@ struct ClosedServiceAudit {
     report.add(try DatabaseMismatch.find(mark, of: name, bankID: bankID, bank), of: name)
   }
 
-  /// Reason why a service could not be audited. If the disk has no space for sorting, the audit fails without
-  /// findings.
+  /// Reason why a service could not be audited. Throws if the disk has no space for sorting.
   private func reason(of error: StoreError) throws(StoreError) -> MessageDetail {
     if case .diskFull = error { throw error }
     return MessageDetail(quoting: error.description)
@@ -127,7 +123,7 @@ struct ClosedServiceAudit {
     throw .inUse(path: service.database)
   }
 
-  /// Answers a query of the audit from the stock's database, as the stock service would.
+  /// Answers a query of the audit from the stock's database.
   private func answer(_ question: StockCommand, _ stock: SQLiteStockStore) throws(StoreError) -> StockResult {
     switch question {
     case .audit:

@@ -4,7 +4,6 @@
 // Invariant: while the disk is full nothing is staged or committed and no read of the queue runs, because the store
 // has discarded staged changes and the queue is ahead of it. After a cut-off (see `BankContext.isHalted`) the same
 // holds permanently.
-// Errors: StoreError, handled by `QueueDriver.fail(_:)`.
 
 import BankModel
 import Posix
@@ -15,7 +14,7 @@ final class CommitEngine {
   /// Pause between two retries after a full disk. The first retry is immediate.
   static let diskPause = TimeSpan.milliseconds(250)
 
-  /// Longest time for which queries of the store wait because some transaction is always in flight.
+  /// Time for which queries of the store may wait for a moment without a transaction in flight.
   static let longestUndurable = TimeSpan.milliseconds(250)
 
   /// Day counters of the last transaction that is on disk.
@@ -36,7 +35,7 @@ final class CommitEngine {
   private var openQueries = 0
   /// Time since which the store has contained changes that are not on disk.
   private var undurableSince = MonotonicTime(nanoseconds: 0)
-  /// Effects that wait for disk space, mostly reads that were requested or failed while the disk was full.
+  /// Effects that wait for disk space.
   private var blockedReads: [QueueEffect] = []
   /// Reads for a later iteration.
   private var postponed: [QueueEffect] = []
@@ -56,18 +55,15 @@ final class CommitEngine {
   var isDurable: Bool { !context.isHalted && !store.hasStagedChanges }
   /// True while a reset is written; staged changes stay in the open transaction until it is complete.
   var isResetting: Bool { store.resetProgress != nil }
-  /// Progress of the reset that is being written; nil if there is none.
   var resetProgress: ResetProgress? { store.resetProgress }
 
-  /// Adds a change to the open transaction. While the disk is full the change is not staged; the queue keeps
-  /// it.
+  /// Adds a change to the open transaction. While the disk is full the change is not staged.
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.hasPlantedBug("stagesTwice") && !context.isHalted else { return }
     try store.stage(change)
     if stagedSince == nil { noteStaged() }
   }
 
-  /// Records the time of the first staged change of the open transaction.
   private func noteStaged() {
     stagedSince = context.now.monotonic
     if underway.isEmpty { undurableSince = context.now.monotonic }
@@ -92,7 +88,7 @@ final class CommitEngine {
       if !Kernel.hasPlantedBug("dropsPostponedReads") { blockedReads.append(effect) }
       return nil
     }
-    // The requeue of very many dead letters takes more than one iteration.
+    // The requeue of very many dead letters may take more than one iteration.
     let isLong = if case .loadDead = effect { true } else { false }
     if isResetting
       || isLong && SystemClock.monotonic().since(context.now.monotonic) >= IncrementalCommands.timeLimit
@@ -111,7 +107,6 @@ final class CommitEngine {
     }
   }
 
-  /// Query of the store for a read of the queue.
   private func question(of effect: QueueEffect) -> StoreQuery {
     switch effect {
     case .loadPage(let line, let after, let limit): .page(line, after: after, limit: limit)
@@ -136,19 +131,16 @@ final class CommitEngine {
     while isResetting, SystemClock.monotonic() < until { try store.continueReset() }
   }
 
-  /// True if the staged changes may be committed now. False while a reset is written. False while the disk is
-  /// full: the store has discarded the staged changes, and the counters would be stored without them. Customers
-  /// of a partly admitted request may be committed, but do not count before the last slice of the request; see
-  /// `QueueMachine.arriving`.
+  /// True if the staged changes may be committed now. False while a reset is written. False while the disk is full: the
+  /// store has discarded the staged changes, and the counters would be stored without them.
   var canCommit: Bool {
     (isWorking || Kernel.hasPlantedBug("commitsCountersOnFullDisk") && !context.isHalted) && !isResetting
   }
 
-  /// Deadline of the commit of the open transaction: at once if a client waits for it (`isAwaited`). Nil if there is
-  /// nothing to commit, or no commit is possible.
+  /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.
   ///
-  /// If a client waits for a reply, the commit is due at once. Changes for which no client waits are gathered while
-  /// the bank is busy; see ``CommitPacing``. After a quiet time they are committed at once.
+  /// If a client waits for a reply (`isAwaited`), the commit is due at once. Other changes are gathered; see
+  /// ``CommitPacing``.
   func due(hasUncommittedChanges: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return hasUncommittedChanges ? context.now.monotonic : nil }
@@ -212,14 +204,14 @@ final class CommitEngine {
   }
 
   /// True if for too long there was no moment at which all changes in the store were on disk. With transactions in
-  /// immediate succession this state would never end by itself, and clients that query the store would wait forever.
+  /// immediate succession clients that query the store might wait forever.
   var isDurableTooRarely: Bool {
     isUnderway && !isRemote && undurableSince + Self.longestUndurable <= context.now.monotonic
   }
 
   /// Payload of a customer of the present day.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
-  /// Names and numbers of all services that ever had a number.
+  /// Names and numbers of the services that have a number.
   var services: ServiceDirectory { store.services }
 
   /// Assigns numbers to services that have none.
@@ -236,8 +228,7 @@ final class CommitEngine {
   /// Lets the store do its deferred work, unless the disk is full.
   func runDeferredWork() throws(StoreError) { if isWorking { try store.runDeferredWork() } }
 
-  /// Discards staged changes and transactions in flight, after a full disk. The store has freed what space it
-  /// could, so the first retry is immediate.
+  /// Discards staged changes and transactions in flight, after a full disk. The first retry is immediate.
   func rollBack(isFirst: Bool) {
     store.rollBack()
     stagedSince = nil
@@ -264,8 +255,8 @@ final class CommitEngine {
     return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
   }
 
-  /// Returns true if the store was using its disk reserve at its last check. While the reserve is in use, there is a
-  /// check every second. At other times no timer runs, so that an idle bank sleeps.
+  /// Returns true if the store was using its disk reserve at its last check. While the reserve is not in use no timer
+  /// runs, so that an idle bank sleeps.
   func updateDiskSpace() -> Bool {
     let isLowOnSpace = store.isLowOnSpace
     freeSpaceMonitor.note(isLowOnSpace: isLowOnSpace, at: context.now.monotonic)
@@ -291,8 +282,7 @@ final class CommitEngine {
 struct CommitPacing {
   /// Pause after a commit, as a multiple of the duration of that commit.
   static let rest: Int64 = 32
-  /// Longest pause after a commit on a slow disk, unless `commit_delay` is longer. Clients that follow receipts
-  /// receive them at most this pause later.
+  /// Longest pause after a commit on a slow disk, unless `commit_delay` is longer.
   static let longestPause = TimeSpan.milliseconds(25)
 
   private var lastCommit = MonotonicTime(nanoseconds: 0)

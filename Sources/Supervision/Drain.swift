@@ -1,15 +1,13 @@
-// Decision logic for closing a bank: four named steps in a fixed order. The last one always has a time limit, and the
-// others have one if it was requested. The input is the state of the bank with a time, the output is the list of
-// actions.
+// Decision logic for closing a bank: four named steps in a fixed order. The last one has a time limit even if none was
+// requested. The input is the state of the bank with a time, the output is the list of actions.
 //
 // stop accepting -> serve waiting -> finish serving -> kill -> end
 //
 // Each of the first three steps ends when its work is done, when its time limit is reached, or when a later step is
-// requested. In the last two cases its customers are not finished: requests are refused, waiting customers stay for the
-// next start, and customers at a window return to the queue. The last step ends when all processes have exited; those
-// that are left at its time limit are killed.
-// Invariant: a drain that reaches its end has started every step exactly once and in this order, however fast the bank
-// passes through the steps. No state of the bank makes a drain return to an earlier step.
+// requested. In the last two cases its customers may be unfinished: requests are refused, waiting customers stay for
+// the next start, and customers at a window return to the queue. The last step ends when all processes have exited;
+// those that are left at its time limit are killed.
+// Invariant: a drain that reaches its end has started every step once and in this order.
 
 import BankModel
 import Time
@@ -20,7 +18,7 @@ public enum DrainAction: Sendable, Equatable {
   case begin(DrainStep)
   /// Accept no new customers.
   case stopAccepting
-  /// Refuse the requests that are partly admitted: none of their tickets was reported to a client.
+  /// Refuse the requests that are partly admitted.
   case turnAway
   /// Assign no more customers: the waiting ones stay for the next start.
   case stopAssigning
@@ -42,7 +40,7 @@ public struct DrainInput: Sendable, Equatable {
   public var hasWaiting: Bool
   /// True if no customer is at a window, and no customer will be assigned to one.
   public var isDrained: Bool
-  /// Number of processes that have to exit: at windows and of services.
+  /// Number of processes that have to exit.
   public var tellers: Int
 
   public init(isTakingIn: Bool, hasWaiting: Bool, isDrained: Bool, tellers: Int) {
@@ -78,14 +76,14 @@ public struct Drain: Sendable {
   private var hasBegun = false
   private var hasEnded = false
 
-  /// Limits of the time in which idle workers may exit. They still have to write their logs.
+  /// Range of the time limit of the last step: workers still have to write their logs.
   public static let exitGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
   /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
 
   /// Requests that the drain cuts short all steps before `step`; nil for none. `bound` limits the duration of each
-  /// step, and the shortest bound of all requests applies.
+  /// step; the shortest bound of all requests applies.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }
@@ -95,7 +93,7 @@ public struct Drain: Sendable {
     nextDeadline = min(nextDeadline ?? due, due)
   }
 
-  /// Requests that the drain proceeds to the step after the current one.
+  /// Requests the step after the current one.
   public mutating func requestNextStep(at now: MonotonicTime) { ask(for: step.next, at: now) }
 
   /// Durations of the steps so far, the current one up to now.

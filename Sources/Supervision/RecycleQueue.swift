@@ -1,6 +1,5 @@
 // Replacement of healthy workers, after a number of customers or above a memory limit.
-// Invariant: at most one worker is being replaced. The next worker is replaced only after the successor of the last one
-// is ready, or will never be ready.
+// Invariant: at most one worker is being replaced.
 
 import Time
 
@@ -19,11 +18,11 @@ public struct RecyclePolicy: Sendable, Equatable {
   /// Resident memory in bytes above which a worker is replaced; 0 for never.
   public var aboveBytes: Int64
 
-  /// Shortest time between two measurements of one window's workers. A measurement reads /proc, and a limit below the
-  /// needs of a new worker must not cause a replacement after every customer.
+  /// Shortest time between two measurements of one window's workers: a limit below the needs of a new worker must not
+  /// cause a replacement after every customer.
   public static let measurePause = TimeSpan.seconds(1)
 
-  /// Never replaces a worker by default.
+  /// Limits; by default there are none.
   public init(afterCustomers: Int64 = 0, aboveBytes: Int64 = 0) {
     self.afterCustomers = afterCustomers
     self.aboveBytes = aboveBytes
@@ -49,7 +48,7 @@ public struct RecycleQueue<Name: Hashable & Sendable>: Sendable {
   public init() {}
 
   /// Registers a worker as due. Returns true if it may be replaced now. If another worker is being replaced, this one
-  /// is queued, at most once.
+  /// is queued.
   public mutating func requestTurn(of name: Name) -> Bool {
     guard current != name else { return false }
     guard current != nil else {

@@ -1,7 +1,7 @@
 // Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the same seed
 // and exits give the same decisions. An exit before ready shows that starting fails, so restarts are delayed. An exit
-// during work does not show this, so the successor starts at once. An exit directly after ready, without any work done,
-// is counted and delayed separately: a few of these exits are chance, many in a row show a worker that cannot work.
+// directly after ready, without any work done, is counted and delayed separately: a few of these exits are chance, many
+// in a row show a worker that cannot work.
 // Invariant: exits are "in a row" if no work was done between them and no worker was ready for long.
 
 import BankModel
@@ -9,8 +9,8 @@ import Time
 
 /// Rules of restarting.
 public struct RestartPolicy: Sendable, Equatable {
-  /// Longest pause after the first exit before ready; it doubles with each further one. Up to half of a pause is cut
-  /// off at random.
+  /// Pause after the first exit that is followed by a pause; it doubles with each further one. Up to half of a pause is
+  /// cut off at random.
   public var firstPause = TimeSpan.milliseconds(100)
   /// Upper limit of the pause.
   public var longestPause = TimeSpan.seconds(30)
@@ -94,8 +94,8 @@ public struct RestartHistory: Sendable {
     (readySince, hasWorked) = (nil, false)
   }
 
-  /// Decision after this number of consecutive exits: a pause that doubles with each exit, or giving up. The upper half
-  /// of a pause is random jitter, so that many windows do not restart at the same time.
+  /// Decision after this number of consecutive exits. The upper half of a pause is random jitter, so that many windows
+  /// do not restart at the same time.
   private mutating func decision(after deaths: Int) -> RestartDecision {
     guard deaths < policy.patience else { return .giveUp }
     let doublings = min(deaths - 1, 30)

@@ -1,11 +1,9 @@
 // Decision whether a silent process hangs. The inputs are reports of progress with their times, and the process state
-// from the kernel. Progress is what the process reports from the loop that does its work, or from within a long
-// computation. Silence alone proves nothing, because a long computation may not report. So the kernel's state decides,
-// too. A stopped process hangs. A process that sleeps and uses no processor time hangs after six times its patience. A
-// process that runs without a report hangs after thirty times its patience. A process that waits for a disk could not
-// be killed anyway, and the user decides about a process under a debugger.
+// from the kernel. Silence alone proves nothing, because a long computation may not report. So the kernel's state
+// decides, too. A process that waits for a disk could not be killed anyway, and the user decides about a process under
+// a debugger.
 // Invariant: all times are listening time, so time in which the judging process itself was not running does not count
-// against any process.
+// against a process.
 
 import Time
 
@@ -24,7 +22,7 @@ public struct StallDetector: Sendable {
     case excused
   }
 
-  /// Time for which a process may be silent before it is examined; see the head of this file.
+  /// Time for which a process may be silent before it is examined.
   public private(set) var patience: TimeSpan
   /// Time of the next examination.
   public private(set) var nextCheckAt: MonotonicTime
@@ -33,9 +31,9 @@ public struct StallDetector: Sendable {
   private var ticks: UInt64?
   private var sleepingSince: MonotonicTime
 
-  /// Multiple of the patience for which a process may sleep in silence, before it counts as hanging.
+  /// Multiple of the patience after which a process that sleeps in silence, without using processor time, hangs.
   public static let sleepingMultiple: Int64 = 6
-  /// Multiple of the patience for which a process may run in silence, before it counts as hanging.
+  /// Multiple of the patience after which a silent process hangs, even if it runs.
   public static let runningMultiple: Int64 = 30
   /// Default of ``patience``.
   public static let patience = TimeSpan.seconds(10)
@@ -62,7 +60,6 @@ public struct StallDetector: Sendable {
     switch observation {
     case .stopped: return true
     case .excused:
-      // A process in this state could not have reported anything.
       (lastProgressAt, sleepingSince) = (now, now)
       return false
     case .running(let ticks), .asleep(let ticks):

@@ -1,14 +1,13 @@
-// Events and effects of the vending machine's state machine. An event is a request, or something that has happened,
-// named in the past tense. An effect is an instruction, named in the imperative; effects are performed in order.
+// Events and effects of the vending machine's state machine.
+// Effects are performed in order.
 
 import BankModel
 import Time
 
-/// Number that identifies the request of an answer. The state machine only passes it through.
+/// Number that identifies the request of an answer.
 public typealias RequestNumber = UInt64
 
-/// What the state machine of the vending machine receives: requests, records from the store, answers of the stock, and
-/// the results of commits.
+/// What the state machine of the vending machine receives.
 public enum VendingEvent: Sendable, Equatable {
   /// The machine starts, and continues unfinished purchases.
   case began
@@ -40,8 +39,7 @@ public enum StockOutcome: Sendable, Equatable {
   case unavailable
 }
 
-/// Instruction of the vending machine's state machine to its driver: look up, stage, answer, or take from the stock or
-/// return to it.
+/// Instruction of the vending machine's state machine to its driver.
 public enum VendingEffect: Sendable, Equatable {
   /// Look up a request in the store, including staged entries; report ``VendingEvent/found(_:_:)``.
   case lookUp(OrderID)
@@ -56,7 +54,7 @@ public enum VendingEffect: Sendable, Equatable {
   case release(PurchaseNumber)
 }
 
-/// Rows written in one step of a request, all or none: a change of the money, or the new state of a purchase.
+/// Rows written in one step of a request, all or none.
 public struct VendingEntry: Sendable, Equatable {
   /// Row of the ledger.
   public var change: MoneyChange?
@@ -70,10 +68,9 @@ public struct VendingEntry: Sendable, Equatable {
 
 /// A purchase as stored.
 public struct StoredPurchase: Sendable, Equatable {
-  /// State of a purchase, from its intent to its end: bought, sold out, or given up. The raw values are part of the
-  /// database.
+  /// State of a purchase. The raw values are part of the database.
   public enum State: UInt8, Sendable, CaseIterable {
-    /// The intent is staged or stored. The stock is asked when the intent is on disk.
+    /// The intent is staged or stored.
     case open = 1
     /// Abandoned; the stock has not yet confirmed that it holds nothing.
     case releasing = 2

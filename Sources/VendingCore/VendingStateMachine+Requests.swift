@@ -1,5 +1,5 @@
-// Decision about a request, repeated answers, and the end of a purchase. The functions stage rows and read none: the
-// caller passes the store's records.
+// Decision about a request, repeated answers, and the end of a purchase.
+// The functions do not read the store: the caller passes its records.
 
 import BankModel
 import Time

@@ -1,30 +1,28 @@
 // State machine of a vending machine's money. It receives an event and a time, and returns effects. The same events
 // and times always have the same result.
 //
-// Path of a request. Every request has a name. An invalid request is refused at once; any other is looked up first. A
-// request with a record gets the recorded answer again, and changes nothing. A request without a record is decided: an
-// insertion or a return of money is one row of the ledger. A refusal, except that of a purchase whose intent was
-// written, is not recorded.
+// Path of a request. An invalid request is refused. A request whose name has a record gets the recorded answer again,
+// and changes nothing. A request without a record is decided: an insertion or a return of money is one row of the
+// ledger. A refusal, except that of a purchase whose intent was written, is not recorded.
 //
-// Path of a purchase. The intent is written first. Only when it is on disk is the stock asked, under a name that
-// belongs to this intent alone. The stock's answer is recorded together with the end of the intent. If the stock has
-// given the drink, one row of the ledger contains price and dates. A restarted machine asks the stock again for every
-// unfinished intent, under the same name, so a drink is taken once however often it is requested. If the stock refuses
-// or does not answer, the intent is abandoned. The machine writes the abandoned intent before it answers the client,
-// and then asks the stock until it has returned everything that it holds under the name. The money of an intent is
-// reserved until its end, so the same money never pays for two drinks.
+// Path of a purchase. The intent is written first. When it is on disk, the stock is asked under a name that belongs to
+// this intent alone. The stock's answer is recorded together with the end of the intent. If the stock has given the
+// drink, one row of the ledger contains price and dates. A restarted machine asks the stock again under the same name,
+// so a drink is taken once however often it is requested. If the stock refuses or does not answer, the intent is
+// abandoned. The machine writes the abandoned intent before it answers the client, and then asks the stock until it has
+// returned everything that it holds under the name. The money of an intent is reserved until its end, so that the same
+// money does not pay for two drinks.
 //
 // Durability. Everything that was staged since the last `committed` event may still be lost. If the disk is full, the
 // store and the machine both discard all of it. The stock's answers are kept, and written when there is space.
 //
-// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance is at
-// least the price of all intents that wait for the stock.
+// Invariant: inserted money = balance + price of purchases + returned money; the balance is at least the price of all
+// intents that wait for the stock.
 
 import BankModel
 import Time
 
-/// State machine of a vending machine's money: decides requests and returns effects, which a driver performs. It uses
-/// neither store nor clock.
+/// State machine of a vending machine's money. It uses neither store nor clock.
 public struct VendingStateMachine: Sendable {
   /// Identity of the machine; see ``StoredVending/machine``.
   public let machine: Int64
@@ -67,8 +65,7 @@ public struct VendingStateMachine: Sendable {
   private var afterCommit: [VendingEffect] = []
   /// True if entries were staged since the last commit.
   private var hasStaged = false
-  /// True while the remaining disk space is reserved for unfinished work: money is returned, and all other new
-  /// requests are refused.
+  /// True while the remaining disk space is reserved for unfinished work.
   var isLowOnSpace = false
 
   /// A machine in the state that a store has loaded.
@@ -300,8 +297,7 @@ public protocol VendingServiceMachine: PureStateMachine where Event == VendingEv
 extension VendingServiceMachine {
   /// Identity of the machine.
   public var identity: Int64 { machine }
-  /// Event that stages unwritten answers of the stock again, because the machine does not request them a second time;
-  /// nil if there are none.
+  /// Event that stages unwritten answers of the stock again; nil if there are none.
   public var retry: VendingEvent? { hasUnwritten ? .retry : nil }
 }
 

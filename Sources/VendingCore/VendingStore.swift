@@ -1,12 +1,11 @@
-// Interface of a vending machine to its store: loading, staging, committing and queries. Invariant of every
-// store: after an error no entry staged since the last commit is kept.
+// Interface of a vending machine to its store: loading, staging, committing and queries.
+// Invariant: after an error no entry staged since the last commit is kept.
 
 import BankModel
 
 /// State of a machine as loaded from a store.
 public struct StoredVending: Sendable, Equatable {
-  /// Identity of the machine. Each new database gets a new one, so no two machines use the same order names at the
-  /// stock.
+  /// Identity of the machine, which is part of its order names at the stock.
   public var machine: Int64
   /// Totals of the machine's money.
   public var account: MoneyAccount
@@ -38,7 +37,7 @@ public struct ProductSales: Hashable, Sendable {
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
 
-/// Result of an audit of a machine; every number is counted from the rows.
+/// Result of an audit of a machine, counted from the rows.
 public struct VendingAudit: Sendable, Equatable {
   /// Number of rows of the ledger.
   public var changes: Int64 = 0
@@ -48,14 +47,14 @@ public struct VendingAudit: Sendable, Equatable {
   public var purchases: Int64 = 0, unfinished: Int64 = 0
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won = 0
-  /// All violations of the invariants.
+  /// Violations of the invariants.
   public var messageDetails: [MessageDetail] = []
-  /// All violations of the invariants, one English sentence each.
+  /// Violations of the invariants, one English sentence each.
   public var problems: [String] { messageDetails.map(\.description) }
   public init() {}
 }
 
-/// Store of a vending machine. One user at a time; every call is synchronous.
+/// Store of a vending machine. One user at a time.
 public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// Reads the stored state. A new store uses `machine` as the identity of its machine.
   func load(newMachine machine: Int64) throws(Failure) -> StoredVending
@@ -72,6 +71,6 @@ public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// Number of completed purchases of each product, by product; products that were never bought are omitted.
   func sales() throws(Failure) -> [ProductSales]
 
-  /// Checks all invariants by the stored rows. Returns sums and violations. Nothing may be staged.
+  /// Checks the invariants by the stored rows. Returns sums and violations. Nothing may be staged.
   func audit() throws(Failure) -> VendingAudit
 }
