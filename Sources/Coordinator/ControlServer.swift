@@ -1,7 +1,6 @@
 // Server of the control socket.
-// Invariants: no answer quotes facts of the store that a crash could undo; counts in snapshots, status and progress
-// reports may be ahead of the disk. Every request but a withdrawal is answered, or the client finds its connection
-// closed.
+// Invariant: no answer quotes facts of the store that a crash could undo; counts in snapshots, status and progress
+// reports may be ahead of the disk.
 
 import BankModel
 import Posix
@@ -12,8 +11,8 @@ import Wire
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
   /// Called with each request of a client that has sent its hello.
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  /// True if an answer of this origin may quote the store now, because what it quotes is on disk. The default, for a
-  /// closed bank, accepts every origin but memory, because nothing is staged.
+  /// True if an answer of this origin may quote the store now, because what it quotes is on disk. The default is for a
+  /// closed bank, where nothing is staged.
   var mayQuote: (AnswerOrigin) -> Bool = { $0 != .memory }
   /// Requests that were refused, so that a list of several parts gets one answer.
   private var refusedRequests: Set<ClientRequestID> = []
@@ -29,9 +28,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     }
   }
 
-  /// Ends all connections. Requests that have arrived but were not handled are refused, and have caused no
-  /// work. For a later request the client finds its connection closed. So no client is uncertain about a
-  /// request.
+  /// Ends all connections. Requests that have arrived but were not handled are refused, and have caused no work.
   package func close(reason refusal: Failure = Failure(.notOpen)) {
     refuseAllRequests(reason: refusal)
     for session in present { session.channel.drainInput() }
@@ -39,7 +36,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     for session in present { session.channel.closeAfterFlush() }
   }
 
-  /// Refuses all further requests for this reason.
   func refuseAllRequests(reason refusal: Failure) {
     onCommand = { [unowned self] session, request in refusePending(request, of: session, reason: refusal) }
   }
@@ -62,11 +58,8 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     let number: UInt32
   }
 
-  /// Answers a request, or sends a part of the answer if `more` is true: further parts follow. It is sent at the end of
-  /// the iteration, or by an earlier ``flush()``.
-  ///
-  /// All answers except the pieces of subscriptions pass through this function, so it checks that none quotes facts
-  /// of the store that a crash could undo.
+  /// Answers a request, or sends a part of the answer if `more` is true: further parts follow. Traps if the answer
+  /// quotes facts of the store that a crash could undo.
   ///
   /// - Parameter origin: where the facts of the answer come from.
   package func answer(
@@ -78,7 +71,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
-  /// Answers a request, or sends a part of the answer if `more` is true; see ``answer(_:_:_:more:)``.
   func answer(
     _ requester: RequestHandle, _ answer: ControlAnswer, from origin: AnswerOrigin = .memory,
     more: Bool = false
@@ -116,8 +108,8 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   /// Payload bytes in memory for requests that are not admitted yet.
   var payloadBytes = 0
 
-  /// True if the server may resume reading a client that it had stopped reading: its requests, queries and payload
-  /// bytes are below half of their limits, and fewer than `share` bytes of its answers are unsent.
+  /// True if the server may resume reading a client that it had stopped reading. `share` limits the bytes of its unsent
+  /// answers.
   func canBeRead(within share: Int) -> Bool {
     openRequests < ClientLimits.openRequests / 2 && openReads < ClientLimits.openReads / 2
       && payloadBytes < PayloadMemoryLimiter.ofClient / 2 && channel.backlog < share
@@ -131,7 +123,7 @@ struct RequestHandle {
 }
 
 /// Final messages of a bank that has ended, for clients that read slowly.
-/// Invariant: no new work is started, and the wait is at most one second, which is enough for a client that reads.
+/// Invariant: no new work is started, and the wait has a limit.
 package final class FinalFlush {
   private static let patience = TimeSpan.seconds(1)
 

@@ -1,5 +1,5 @@
-// Access for hosts that run a coordinator themselves, such as the simulation: constructors, the queue, and the state of
-// the exit. A host changes the queue only through events.
+// Access for hosts that run a coordinator themselves, such as the simulation:
+// constructors, the queue, and the state of the exit.
 
 import BankModel
 import Configuration
@@ -87,8 +87,8 @@ extension Coordinator {
   package var exitCode: Int32? { context.exitCode }
   /// True after the coordinator has asked its service processes to exit.
   package var hasDismissedServices: Bool { services.isDismissed }
-  /// True after the bank has opened: all windows and services were settled; see ``TellerSupervisor/isSettled``.
+  /// True after the bank has opened; see ``TellerSupervisor/isSettled``.
   package var hasOpened: Bool { tellerSupervisor.hasOpened }
-  /// True if staged changes and queued messages are discarded; see ``BankContext/isHalted``.
+  /// True after a cut-off; see ``BankContext/isHalted``.
   package var isHalted: Bool { context.isHalted }
 }

@@ -1,12 +1,12 @@
 // Deadlines of the coordinator's loop, and the clock for each of them.
-// Invariant: `nextDeadline` considers every deadline of every part.
+// Invariant: `nextDeadline` considers the deadlines of all parts, because the loop would sleep past any other.
 
 import Posix
 import QueueCore
 import Time
 
-/// The loop would sleep past a deadline that `nextDeadline` does not consider. Timeouts for silent processes use
-/// listening time, which does not pass while this process cannot listen; see `ListeningClock`.
+/// Timeouts for silent processes use listening time, which does not pass while this process cannot listen; see
+/// `ListeningClock`.
 extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
@@ -40,7 +40,6 @@ extension Coordinator {
   var nextDeadline: MonotonicTime? {
     if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline
-    /// Includes a deadline in the earliest one.
     func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
     consider(nextJudgement.map { context.loop.wakeTime(for: $0) })
     consider(queue.commitDue(isImmediate: enqueueHandler.isShared))

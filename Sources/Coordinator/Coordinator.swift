@@ -2,8 +2,7 @@
 // clients. One iteration: handle received messages, perform effects, send assignments, commit, send replies.
 // Assignments are sent before the commit because they need no disk write, except for services that count attempts
 // (`max_attempts`).
-// Invariant: a part refers only to parts created before it. Calls in the other direction use closures, most of which
-// `connect()` sets. If a store error leaves the state of the disk unknown, the process exits.
+// Invariant: a part receives parts created before it. Calls in the other direction use closures.
 
 import BankModel
 import Configuration
@@ -49,8 +48,7 @@ package final class Coordinator {
   let router: RequestRouter
   let branch: SharedStoreEventHandler
 
-  /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer. With
-  /// tellers that block between messages, polling raised throughput from 36,000 to 38,000 customers a second.
+  /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
   private static let spinDuration = TimeSpan.microseconds(50)
   static let periodicWorkPause = TimeSpan.milliseconds(1)
   /// True if the database is one that several branches can share.
@@ -139,7 +137,7 @@ package final class Coordinator {
     connect()
   }
 
-  /// Sets callbacks between the parts, mostly those through which a part calls one that was created after it.
+  /// Sets callbacks between the parts.
   private func connect() {
     let shared = branch.shared
     reader?.decorate = { [unowned reports] in reports.addingLocalAttempt($0) }
@@ -227,14 +225,14 @@ package final class Coordinator {
     shutdownController.leave()
   }
 
-  /// Reports a store error that leaves the state of the disk unknown. The next process reads the disk again.
+  /// Reports a store error that leaves the state of the disk unknown.
   private func failFatally(_ error: StoreError) {
     context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
-  /// Handles a signal. Signals are ignored after the bank has ended, while the final messages are sent.
+  /// Handles a signal, unless the process is about to exit or cut off.
   package func handle(signal: Int32) {
     guard mayBegin else { return }
     context.updateTime()
@@ -252,10 +250,8 @@ package final class Coordinator {
 
   // MARK: - Loop iteration
 
-  /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
-  /// other parts also do their periodic work.
-  ///
-  /// After a cut-off (see ``BankContext/isHalted``) nothing is sent but the reason for the loss of the database.
+  /// Runs one iteration: handles messages, serves customers and commits. Some iterations also include a round of
+  /// periodic work.
   package func runIteration() throws(SystemError) {
     if context.isHalted { return home.flushAndExit() }
     let includesPeriodicWork = try handle()
@@ -308,8 +304,8 @@ package final class Coordinator {
 
   /// Waits for messages and handles them. Returns true if this iteration includes a round of periodic work.
   ///
-  /// In a burst of messages there is one round per millisecond. A round in each iteration took a fifth of the
-  /// coordinator's CPU time (measured with perf). After the last message a round precedes the sleep of the loop.
+  /// In a burst of messages not each iteration includes a round, because rounds take much CPU time. After the last
+  /// message a round precedes the sleep of the loop.
   private func handle() throws(SystemError) -> Bool {
     if expectsMessage, try context.loop.spin(for: hasOwnWork ? .zero : Self.spinDuration) > 0 {
       periodicWorkIsDone = false

@@ -1,6 +1,5 @@
-// Base class of the coordinator's parts, with the objects that all parts share.
-// Invariant: a part refers only to these objects and to parts created before it. Calls in the other direction use
-// closures, most of which `Coordinator.connect()` sets.
+// Base class of the coordinator's parts,
+// with the objects that they share.
 
 import QueueCore
 

@@ -1,6 +1,5 @@
-// Limits on the coordinator's work per step, and its timeouts for its own requests.
-// Invariant: the numbers of `CoordinatorLimits` affect durations, and the ticket numbers of concurrent requests. Only
-// `storesUnreadPayloads` affects the outcome of a request.
+// Limits on the coordinator's work per step,
+// and its timeouts for its own requests.
 
 import BankModel
 import Posix
@@ -24,25 +23,23 @@ package struct CoordinatorLimits: Sendable {
   /// Timeout for the stock to release what a cancelled ticket has reserved.
   package var release = TimeSpan.seconds(10)
 
-  /// True to store payloads of services whose tellers read none. A real bank refuses these payloads; a
-  /// simulation stores them and checks them on its disk.
+  /// True to store payloads of services whose tellers read none, as a simulation does.
   package var storesUnreadPayloads = false
 
   package init() {}
 }
 
-/// Limits on clients of the coordinator: numbers, sizes and times. Each limit is enforced by the code that detects
-/// the excess. Beyond a limit the server refuses a request, closes a connection, or handles requests later.
+/// Limits on clients of the coordinator: numbers, sizes and times.
 enum ClientLimits {
   static let frame = FrameLimits.control
-  /// Limits of the control socket: those of every server, with more sessions and a longer queue of connections.
+  /// Limits of the control socket.
   static var ofSocket: ServiceLimits {
     var limits = ServiceLimits()
     (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
     return limits
   }
-  /// Time for handling requests in one loop iteration; after it, each client is still read once. Also the time for
-  /// the parts of long answers, and for the tickets of selections.
+  /// Time limit in one loop iteration for handling requests, for the parts of long answers, and for the tickets of
+  /// selections.
   static let timeLimit = TimeSpan.milliseconds(4)
   /// Open requests of one client at the queue. The server does not read a client that has this many.
   static let openRequests = 4_096
@@ -61,7 +58,7 @@ struct BeatCount {
   private var since = MonotonicTime(nanoseconds: 0)
 
   /// Counts one report. Returns true if more than `beats` reports have arrived within a second of the last restart of
-  /// the count. The clock is not read for each report.
+  /// the count.
   mutating func isTooMany() -> Bool {
     count += 1
     guard count > TellerLimits.beats else { return false }
@@ -74,15 +71,14 @@ struct BeatCount {
   mutating func begin(at now: MonotonicTime) { (count, since) = (0, now) }
 }
 
-/// Limits on tellers. The configured lease limits the time on one customer without progress.
+/// Limits on tellers.
 enum TellerLimits {
   static let frame = FrameLimits.teller
   /// Unread bytes allowed for one teller: as many customers as it can have in flight, each with a payload.
   static let unread = BankModel.Limits.customersPerWorker * (BankModel.Limits.payloadLength + 1_024) + 1 << 20
   /// Timeout for a new teller to become ready.
   static let ready = TimeSpan.seconds(10)
-  /// Progress reports allowed within a second. A teller of this build sends forty at the shortest possible
-  /// lease.
+  /// Progress reports allowed within a second.
   static let beats = 1_000
   /// Timeout for an idle teller to exit after it was asked to.
   static let leave = TimeSpan.seconds(3)

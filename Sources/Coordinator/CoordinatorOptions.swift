@@ -1,5 +1,5 @@
-// Command-line options of the coordinator. bankctl, the guardian and the coordinator itself pass these options. This
-// file parses the options and applies them to the configuration; the parts that receive a value decide what it causes.
+// Command-line options of the coordinator:
+// parsing, and application to the configuration.
 
 import Arguments
 import BankModel

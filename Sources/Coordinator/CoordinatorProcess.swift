@@ -158,8 +158,7 @@ public enum CoordinatorProcess {
     let code = try coordinator.run()
     withExtendedLifetime((signals, openerWatch)) {}
     guard !coordinator.context.isHalted else {
-      // The database is not closed: closing would write to a disk whose state is unknown, or to another bank's
-      // files. The kernel releases the lock when this process and all others that share it have exited.
+      // The database is not closed: closing would write to a disk whose state is unknown, or to another bank's files.
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
@@ -171,8 +170,8 @@ public enum CoordinatorProcess {
     return code
   }
 
-  /// Opens the table of customers in flight; nil if the file is unusable. Without the table a crash of the
-  /// coordinator is attributed to no customer; nothing else is affected.
+  /// Opens the table of customers in flight; nil if the file is unusable. Without the table a crash of the coordinator
+  /// is attributed to no customer.
   private static func inFlightTable(of home: BankHome, _ log: LogFile) -> InFlightTable? {
     do throws(SystemError) { return try InFlightTable(at: home.inFlightTable) } catch {
       log.write(event: "inflight_file_unusable", level: .warn) { $0.field("msg", error.description) }
@@ -307,7 +306,6 @@ public enum CoordinatorProcess {
 
 /// Watch on the process that opened the bank in its foreground, independent of the connection to it: a slow client can
 /// lose its connection and still run.
-/// Errors: SystemError if the watch cannot be created; the bank is not opened then.
 final class OpenerWatch {
   private let process: ProcessHandle?
 

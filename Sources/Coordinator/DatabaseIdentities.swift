@@ -1,7 +1,6 @@
 // Check that the databases of the services are those that the bank has recorded, and the records about these databases.
 // Invariant: a database records the present opening only if it matches, if the mismatch can be intended, or if the
-// operator has accepted the mismatch by `reload`. The bank stores its own record after that, as soon as nothing is
-// staged. If the disk turns out to be full then, the record is omitted.
+// operator has accepted the mismatch by `reload`. The bank stores its own record after that.
 
 import BankModel
 import QueueCore
@@ -18,8 +17,7 @@ final class DatabaseIdentities: CoordinatorComponent {
     BankIdentity(bankID: context.bankID.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
-  /// Compares a service's database with the bank's records and reports a mismatch. Called before the service is
-  /// ready, and again after its database has recorded this opening.
+  /// Compares a service's database with the bank's records and reports a mismatch.
   func handle(_ database: DatabaseIdentity, from slot: SupervisedService) {
     guard let databaseRecords = context.bindings.databaseRecords, !context.isHalted else { return }
     let name = slot.specification.name
@@ -33,8 +31,7 @@ final class DatabaseIdentities: CoordinatorComponent {
       slot.reportedIdentity = database.identity
       let isAccepted = slot.acceptedIdentity == database.identity
       let isProblem = mismatch?.isProblem == true && !isAccepted
-      // If a restarted service has a new database, the file was moved away while the bank was open. The status and
-      // audits do not report this as a mismatch.
+      // If a restarted service has a new database, the file was moved away while the bank was open.
       slot.mismatch = mismatch == .newDatabase && slot.generation > 1 || isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.send(.bank(mark), to: slot) }
@@ -44,7 +41,7 @@ final class DatabaseIdentities: CoordinatorComponent {
   /// Services whose database is not the one that the bank has recorded, as far as this is a problem.
   var mismatched: [SupervisedService] { serviceSupervisor.slots.filter { $0.mismatch?.isProblem == true } }
 
-  /// Logs the mismatches again after a reload by a signal, whose sender receives no answer.
+  /// Logs the mismatches again, for a reload by a signal: its sender receives no answer.
   func retainMismatches() {
     for slot in mismatched {
       if let mismatch = slot.mismatch { write(mismatch, of: slot.specification.name) }
@@ -74,12 +71,11 @@ final class DatabaseIdentities: CoordinatorComponent {
         try databaseRecords.remember(database, of: name)
       }
     } catch {
-      // Without the record an older copy of this database is not detected; nothing else is affected.
+      // Without the record an older copy of this database is not detected.
       guard case .diskFull = error else { return queue.fail(error) }
     }
   }
 
-  /// Logs a mismatch.
   private func write(_ mismatch: DatabaseMismatch, of name: String) {
     context.write(event: "database_mismatch", level: mismatch.isProblem ? .error : .warn) {
       $0.field("worker_name", name)

@@ -1,8 +1,7 @@
-// Orders that are held back because their worker has not read earlier messages, mostly for customers with large
-// payloads.
-// Invariant: at most `room` bytes and one order wait for one reader, besides short messages. So no worker is
-// disconnected because of the amount that the bank itself has sent. The orders of one reader are sent in the order
-// of assignment.
+// Orders that are held back because their worker has not read earlier messages.
+// Invariant: at most `room` bytes and one order wait for one reader, besides short messages. So a worker is not
+// disconnected because of the amount that the bank itself has sent. The orders of one reader are sent in the order of
+// assignment.
 
 import BankModel
 import QueueCore
@@ -43,7 +42,6 @@ struct DeferredAssignments {
     .map(\.key)
   }
 
-  /// Orders held back for a connection.
   func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
 
   /// Records how many bytes for a worker are still unsent (`backlog`). Returns true if fewer than at the last check,

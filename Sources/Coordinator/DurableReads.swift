@@ -1,10 +1,8 @@
 // Answers that quote the store: tickets, receipts, accounts, lists, audits. A client may receive only facts that are on
-// disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
-// once only if there are no such changes. If there are, the query waits for the commit that leaves none, and is
-// answered right after that commit, before anything else is staged.
+// disk, but the store's connection also returns staged changes and transactions in flight. So a query waits until there
+// are no such changes.
 // Invariant: no answer that quotes the store is sent while changes are staged or in flight. Exceptions are answers from
 // a reader process, and the reply of the queue to a request: their facts are on disk even if other changes are not.
-// `ControlServer` traps on a violation. A query neither causes a commit nor makes one due earlier.
 
 import BankModel
 import QueueCore
@@ -25,7 +23,7 @@ final class DurableReads: CoordinatorComponent {
   /// Runs `read`, which answers a client's query, as soon as the store contains only what is on disk.
   /// - Parameter mustMatchMemory: True to wait also while the disk is full, when the queue in memory is ahead of the
   ///   disk.
-  /// - Parameter read: Queries the store and answers. Its error is sent to the client under its own code.
+  /// - Parameter read: Queries the store and answers. Its error is sent to the client.
   func whenDurable(
     _ requester: RequestHandle, mustMatchMemory: Bool = false,
     _ read: @escaping (any QueueReader) throws(StoreError) -> Void
@@ -45,8 +43,7 @@ final class DurableReads: CoordinatorComponent {
     }
   }
 
-  /// Fault injection in simulations only: the answer may contain staged changes and is sent before the
-  /// commit.
+  /// Fault injection: the answer may contain staged changes and is sent before the commit.
   func answerImmediately(
     _ requester: RequestHandle, _ answer: @escaping (any QueueReader) throws(StoreError) -> ControlAnswer
   ) {
@@ -98,7 +95,7 @@ final class DurableReads: CoordinatorComponent {
   }
 }
 
-/// Ledger reports to clients, for an open bank and for a closed one. Sums may exceed 64 bits and are reported exactly.
+/// Ledger reports to clients. Sums may exceed 64 bits and are reported exactly.
 extension QueueReader {
   /// Answer with the sums of the ledger.
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {

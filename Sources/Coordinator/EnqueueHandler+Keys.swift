@@ -1,6 +1,5 @@
-// Answers to requests whose key is known: the tickets of the first request, after these are on disk, or a
-// refusal if the new request differs.
-// Errors: a failed key look-up ends the request, and also this process if the state of the disk is unknown.
+// Answers to requests whose key is known: the tickets of the first request, after these are on disk, or a refusal if
+// the new request differs.
 
 import BankModel
 import Posix
@@ -36,8 +35,7 @@ extension EnqueueHandler {
     return true
   }
 
-  /// Handles a failed key look-up. A full disk is reported to the client, and all requests wait for disk space.
-  /// Any other error is reported under its own code and ends this process.
+  /// Handles a failed key look-up: reports the error to the client and passes it to the queue.
   func handleLookupFailure(_ error: StoreError, _ order: EnqueueQueue.Order) {
     line.end(order)
     requests.fail(order.request, Failure(store: error))

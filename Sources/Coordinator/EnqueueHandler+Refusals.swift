@@ -36,7 +36,7 @@ extension EnqueueHandler {
     if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
   }
 
-  /// Gives up the partly admitted request, and sends its client the reason. Returns false if there is none to give up.
+  /// Gives up the partly admitted request, and sends its client the reason.
   ///
   /// Staged changes are committed first. The numbers of the request's customers on disk are not issued, and these
   /// customers are removed before the numbers are issued.

@@ -1,8 +1,7 @@
 // Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
 // queue. A known key is answered with the tickets of the first request, after these are on disk. The same key with a
-// different request is refused. `ListSlices.swift` handles the details of lists. A small request of another client can
-// be admitted between two slices of a large one, unless both may have the same key. While other customers are served or
-// admitted, a large request rests for twice as long as an iteration of at least 1 ms took.
+// different request is refused. A small request of another client can be admitted between two slices of a large one,
+// unless both may have the same key.
 // Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
 // leaves no data: its customers on disk are removed before their numbers are assigned again.
 
@@ -122,8 +121,8 @@ final class EnqueueHandler: CoordinatorComponent {
         request: request, source: source, key: key, digest: digest, requestedAt: requestedAt, total: total))
   }
 
-  /// Withdraws a client's own request. If it was not admitted completely, the client receives a failure, usually
-  /// `request_withdrawn`, and no customer is added. If it was, the client receives the usual answer.
+  /// Withdraws a client's own request. If it was not admitted completely, the client receives a failure, and no
+  /// customer is added. If it was, the client receives the usual answer.
   func withdraw(_ number: UInt32, of session: ControlSession) {
     if session.list?.number == number {
       session.list = nil
@@ -210,8 +209,7 @@ final class EnqueueHandler: CoordinatorComponent {
     queue.commit()
   }
 
-  /// Ends an iteration. If it has admitted or removed customers of a large request, other work may then have
-  /// precedence for a while.
+  /// Ends an iteration. If it has admitted or removed customers of a large request, a rest may follow.
   func finishIteration() {
     if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
@@ -264,7 +262,7 @@ final class EnqueueHandler: CoordinatorComponent {
   /// the numbers.
   private func removeUnissuedCustomers() {
     guard !queue.removeUnissuedCustomers(limit: limits.withdrawn) else { return }
-    // The removal needs disk space too: after a failure only small requests are admitted for a second.
+    // The removal needs disk space too, so after a failure it pauses.
     rest(until: context.now.monotonic + .seconds(1))
   }
 

@@ -1,6 +1,5 @@
 // Spool of a list of customers that arrives in parts: the last customers are in memory, the others in an unnamed file.
-// A slow or vanished client delays no other work, and a long list takes little memory. Every entry is checked before it
-// is stored.
+// An entry is checked before it is stored.
 // Invariant: all stored parts except the last are full, by count or by weight, regardless of the size of the received
 // parts.
 
@@ -19,7 +18,7 @@ final class EnqueueListSpool {
   let number: UInt32
   /// Number of customers received so far.
   private(set) var count: Int64 = 0
-  /// Reason for refusing the list, sent as the answer to its last part.
+  /// Reason for refusing the list.
   private(set) var failure: Failure?
   /// True if at least one customer has a key.
   private(set) var hasKeys = false
@@ -135,15 +134,14 @@ final class EnqueueListSpool {
     unspooled.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false }
   }
 
-  /// Hash of a key's bytes, as keys are compared in the store; different keys may collide.
+  /// Hash of a key's bytes; different keys may collide.
   static func hash(of key: String) -> Int {
     var hasher = Hasher()
     for byte in key.utf8 { hasher.combine(byte) }
     return hasher.finalize()
   }
 
-  /// Sets `mayRepeat` if a key of the first ``checkedParts`` parts may occur twice in the list; then all parts are
-  /// admitted in order.
+  /// Sets `mayRepeat` if a key of the first ``checkedParts`` parts may occur twice in the list.
   private func watch(_ entries: [EnqueueEntry]) {
     guard hasKeys, !mayRepeat else { return }
     for entry in entries {

@@ -1,8 +1,5 @@
 // Rest periods of a large request while other customers are served or admitted beside it.
-// Invariant: without competition a request rests only after a failed removal. After an iteration of at least a
-// millisecond that admitted or removed customers of the large request, the coordinator works only for the other
-// customers for twice as long. So they keep more than half of their throughput, even if the bottleneck is the disk or
-// a shared core.
+// A rest follows an iteration that took long and delayed others.
 
 import Time
 

@@ -230,7 +230,7 @@ struct AlreadyIssuedTickets {
         packed[packed.count - 1].last = max(last.last, span.last)
       }
     }
-    // Too many days: keep the latest ones. Every customer of an ended day has a receipt.
+    // Too many days: keep the latest ones.
     spans = packed.suffix(TicketSpan.limit)
   }
 }

@@ -99,8 +99,8 @@ extension ServiceName {
   fileprivate var carriesPayload: Bool { !ordersByName }
 }
 
-/// Reason why a due time is invalid; nil if it is valid. A customer with a past time is due at once. A time more than
-/// ten years ahead is refused, because it is more likely a mistake.
+/// Reason why a due time is invalid; nil if it is valid. A customer with a past time is due at once. A time beyond
+/// `Limits.delay` is refused, because it is more likely a mistake.
 private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, position: Int64?) -> MessageDetail? {
   if dueAt != nil, delay != nil { return MessageDetail(.dueTwice) }
   let (ahead, overflow) = (dueAt ?? now.milliseconds).subtractingReportingOverflow(now.milliseconds)

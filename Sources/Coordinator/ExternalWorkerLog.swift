@@ -1,7 +1,5 @@
-// Logs of workers that keep no log themselves: programs that are not of this build. The coordinator writes the same
-// entries about customers as a teller, from the queue's events, so that every window has a log.
-// Invariant: an event about a customer has the same name as in a teller's log.
-// Errors: a log that cannot be opened is reported once per worker, and delays no customer.
+// Logs of workers that keep no log themselves: programs that are not of this build.
+// The coordinator writes these logs.
 
 import BankModel
 import Logging
@@ -20,7 +18,7 @@ final class ExternalWorkerLog {
 
   private unowned let context: BankContext
   private var entries: [Window: Entry] = [:]
-  /// Generations of workers whose log could not be opened; each was reported once.
+  /// Generations of workers whose log could not be opened; the failure was logged.
   private var logless: [Window: Generation] = [:]
 
   init(_ context: BankContext) { self.context = context }
@@ -129,9 +127,7 @@ final class ExternalWorkerLog {
   /// Writes the buffered lines of all logs now.
   func flush() { for entry in entries.values { entry.file.flush() } }
 
-  /// Name of the service of a window.
   private func name(of window: Window) -> ServiceName { context.services.directory[window.service] }
-  /// Name of the service of a window, as text.
   private func service(of window: Window) -> String { name(of: window).text }
 
   /// Adds the fields of a line about a started or completed attempt.

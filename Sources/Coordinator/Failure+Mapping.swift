@@ -1,5 +1,5 @@
-// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and
-// details. The client composes the text, except that of an invalid file.
+// Conversion of the queue's refusals and the store's errors to failures for clients:
+// a code for scripts, and details.
 
 import BankModel
 import Configuration
@@ -8,7 +8,6 @@ import Wire
 
 extension Failure {
   /// Failure for a refusal of the queue.
-  /// - Parameter services: Names of the services.
   init(refusal: QueueRefusal, _ services: ServiceDirectory) {
     switch refusal {
     case .queueFull(let waiting, let limit):

@@ -1,8 +1,6 @@
 // The coordinator's link to its guardian: reports the state of the bank, and replaces a guardian that has died.
-// Invariant: no function blocks, and the death of a guardian has no effect on customers. A guardian that does
-// not answer heartbeats is examined. If it is stuck, it is killed, and another one starts only after its exit.
-// Errors: a guardian that fails repeatedly is restarted with growing pauses, of at most one second, until the bank
-// has closed. A bank without a guardian would end with the next death of its coordinator.
+// Errors: a guardian that fails repeatedly is restarted with growing pauses. A bank without a guardian would end with
+// the next death of its coordinator.
 
 import Glibc
 import Logging
@@ -89,7 +87,7 @@ final class GuardianSupervisor {
     }
   }
 
-  /// Process id of the guardian; nil if there is none now, or none is wanted.
+  /// Process id of the guardian; nil if there is none now.
   var pid: Int32? {
     switch watched {
     case .parent(let process, _): process.pid
@@ -98,7 +96,7 @@ final class GuardianSupervisor {
     }
   }
 
-  /// True if a guardian has started this process. Without one, no guardian is started later.
+  /// True if a guardian has started this process.
   var isGuarded: Bool { options.guardian != nil }
 
   /// Starts to watch the guardian that started this process, if there is one.
@@ -125,7 +123,7 @@ final class GuardianSupervisor {
     report(.stopping.with("STATUS", "The bank is closing."))
   }
 
-  /// Reports that everything is stored; the lock is still held.
+  /// Reports that everything is stored.
   func closed() {
     phase = .closed
     (startAt, undelivered) = (nil, nil)
@@ -152,7 +150,7 @@ final class GuardianSupervisor {
     undelivered = isSent ? nil : (message, loop.moment().monotonic + Self.repetition)
   }
 
-  /// Sends a message to the guardian. Returns false if no guardian has received it.
+  /// Sends a message to the guardian. Returns false if it could not be delivered.
   @discardableResult
   private func send(_ message: ServiceMessage) -> Bool {
     notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)")) ?? true
@@ -201,7 +199,6 @@ final class GuardianSupervisor {
   /// Examines a guardian that has been silent for too long, or kills it if its time to exit is over.
   private func checkSilentGuardian(_ now: Moment) {
     if killAt != nil {
-      // The exit of the killed guardian is detected like any other, before another guardian starts.
       killAt = now.listeningTime + Self.abortGrace
       return signal(SIGKILL)
     }
@@ -277,7 +274,7 @@ final class GuardianSupervisor {
     switch history.died(at: now.monotonic) {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
-    // Restarts are never given up; after too many deaths the coordinator waits for the longest pause.
+    // Restarts are not given up.
     case .giveUp: startAt = now.monotonic + .seconds(1)
     }
     if history.consecutiveDeaths >= Self.errorThreshold, let startAt {

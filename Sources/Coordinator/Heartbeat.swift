@@ -1,6 +1,5 @@
 // Heartbeats of a coordinator to its guardian and service manager, and the guardian's answers. The running loop and
 // long database work in progress send the heartbeats, so a process that is stuck sends none.
-// Invariant: no function blocks, so a guardian or service manager that does not read causes no delay.
 // Errors: without a socket no answers are received; heartbeats are still sent.
 
 import Glibc
@@ -10,7 +9,7 @@ import Time
 final class Heartbeat {
   /// Called with the process id that an answer contains.
   var onAnswer: ((Int32) -> Void)?
-  /// Called after each heartbeat was sent.
+  /// Called after a heartbeat was sent.
   var onBeat: (() -> Void)?
   /// Time without heartbeats after which the guardian examines whether this process is stuck; see `StallDetector`.
   var patience: TimeSpan
@@ -38,8 +37,7 @@ final class Heartbeat {
   /// Time of the next heartbeat; nil if none are wanted.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// Interval of heartbeats: the guardian and the service manager receive at least two within their timeouts. Each
-  /// heartbeat wakes two processes twice. So with the default timeout an idle bank wakes once a second in total.
+  /// Interval of heartbeats: the guardian and the service manager receive at least two within their timeouts.
   private var pause: TimeSpan? {
     let guardians = isGuarded ? patience / 5 * 2 : nil
     let managers = notifier?.watchdog.map { $0 / 2 }

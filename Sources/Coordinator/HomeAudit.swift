@@ -1,5 +1,5 @@
 // Checks of an audit outside of the database: missing files of `HomeFileTable`, permissions of the home, and processes
-// of the home. The audit changes nothing. A file that cannot be examined is a finding.
+// of the home. The audit changes nothing.
 
 import BankModel
 import Glibc
@@ -12,8 +12,8 @@ struct HomeAudit {
 
   /// Pause before an unknown process is checked again.
   static let nextCheck = TimeSpan.milliseconds(200)
-  /// Number of checks after which a process that remains is reported. A process that is exiting may need a while on a
-  /// busy machine.
+  /// Number of checks after which a process that remains is reported. An exiting process may need a while on a busy
+  /// machine.
   private static let checks = 15
   /// Largest number of checks if a process may be exiting or opening a bank.
   private static let maxChecks = 150
@@ -25,8 +25,8 @@ struct HomeAudit {
     /// Identifies the process together with its id, because ids are reused.
     var startedAt: UInt64
 
-    /// True if the process may be a guardian or coordinator that waits for the lock of the home, or is about to
-    /// report that it cannot get the lock. The wait takes up to 5 seconds, and longer on a busy machine.
+    /// True if the process may be a guardian or coordinator that waits for the lock of the home, or is about to report
+    /// that it cannot get the lock.
     var mayBeOpening: Bool {
       ["bankd", "bank-guardian"].contains(name) && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
     }
@@ -47,7 +47,7 @@ struct HomeAudit {
       || checks >= Self.checks && !unknownProcesses.contains { $0.mayBeOpening || $0.isAtWork }
   }
 
-  /// Programs checked for unknown processes, by process name; `bank-web` and `bank-reader` are not among them.
+  /// Programs checked for unknown processes, by process name.
   private static let programs = [
     "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
   ]

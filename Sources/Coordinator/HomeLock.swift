@@ -1,7 +1,5 @@
 // Lock of a home: one coordinator or one inspector at a time.
-// Errors: if a coordinator holds the lock, the failure contains its process id. If an inspector holds the lock, a
-// coordinator waits; after the timeout the failure is `home_locked`. A second inspector receives this failure at
-// once.
+// Errors: if another process has the lock, the failure states whether it inspects the bank or has opened it.
 
 import Glibc
 import Posix
@@ -68,9 +66,7 @@ final class HomeLock {
     return try lock!.share()
   }
 
-  /// Takes the lock again after its file was removed. Returns false if that failed, for example because a coordinator
-  /// that is just being refused holds the file with this name. If another process takes the lock first, the lock of
-  /// SQLite on the database still keeps that process out.
+  /// Takes the lock again after its file was removed. Returns false if that failed.
   func retake(_ home: BankHome) -> Bool {
     // The file may have been moved away and put back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

@@ -2,7 +2,7 @@
 // file in the home records the new place.
 // Invariant: the database in the home is unchanged. After any crash either all data has been moved or none, and the
 // next move to the same place determines which.
-// Errors: Failure or StoreError; SystemError if the database file cannot be examined.
+// Errors: Failure, or StoreError.
 
 import BankModel
 import Posix
@@ -40,8 +40,7 @@ public struct MoveResult {
   }
 }
 
-/// Receives the progress of a move, which it may cancel, and the announcement of the commit, before which it writes a
-/// marker file.
+/// Receives the progress of a move, and may cancel the move.
 public protocol MoveObserver: AnyObject {
   /// Reports the number of tickets moved so far, which are not visible yet; returns false to cancel.
   func moved(_ done: Int64, of total: Int64) -> Bool
@@ -94,7 +93,6 @@ final class HomeMove: MoveObserver {
   /// Writes the marker file before the commit.
   func willCommit() throws { try write(MoveMarkerFile(address: address, isDone: false)) }
 
-  /// Writes the marker file with the new place.
   private func write(_ note: MoveMarkerFile) throws(Failure) {
     do throws(SystemError) { try note.write(at: home.moveMarkerFile) } catch {
       throw Failure(.badHome, subject: home.path, detail: error.description)

@@ -1,7 +1,6 @@
 // Objects that tie a coordinator to its home and guardian: the lock of the home, the heartbeats, and the watch on the
 // guardian.
-// Invariant: the lock is taken before the store is opened, and released after the guardian was notified that everything
-// is stored.
+// Invariant: the lock is released after the guardian was notified that everything is stored.
 
 import Logging
 import Posix
@@ -44,8 +43,7 @@ package final class HomeOwnership {
     try self.init(try CoordinatorOptions(arguments), lock: inherited, guardian: executable)
   }
 
-  /// Throws the obstacle that a guardian has found, if there is one. An obstacle that `BankHome.prepare()`
-  /// detects was thrown before.
+  /// Throws the obstacle that a guardian has found, if there is one.
   private static func refuse(
     _ startBlocker: CoordinatorOptions.StartBlocker?, _ home: BankHome
   ) throws(Failure) {
@@ -87,6 +85,6 @@ package final class HomeOwnership {
       retakeLock: { [lock, home] in lock.retake(home) })
   }
 
-  /// Starts to watch the guardian, before the bank is opened.
+  /// Starts to watch the guardian.
   package func begin() { guardianSupervisor?.begin() }
 }

@@ -19,7 +19,7 @@ package struct HomeProcessIdentity: Sendable, Hashable {
     }
   }
 
-  /// Mark that the commands or workers of a service carry, with all their child processes. It names home and service.
+  /// Mark of the commands or workers of a service. It names home and service.
   func mark(of service: Service) -> ProcessMark { ProcessMark(owner: number, service: service.number) }
   /// Mark of the home, without a service.
   var mark: ProcessMark { ProcessMark(owner: number, service: 0) }

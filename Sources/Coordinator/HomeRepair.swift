@@ -1,9 +1,8 @@
 // Repair of the bank's files that are removed while the bank is open. If the database is removed, the bank stops
-// serving at once and exits a moment later, because it could not keep its guarantees any more. If the write-ahead
-// log is removed, its contents are copied to the database, and it is created again later; see `DatabaseFiles`.
-// Invariants: the restoration of directories, sockets, lock and write-ahead log is retried until it succeeds.
-// Without the database no guarantee is given, and the store of a removed home is never closed: its file names may
-// belong to another bank by then.
+// serving and exits a moment later, because it could not keep its guarantees any more. If the write-ahead log is
+// removed, its contents are copied to the database, and it is created again later; see `DatabaseFiles`.
+// Invariants: the restoration of directories, sockets, lock and write-ahead log is retried until it succeeds. The store
+// of a removed home is not closed: its file names may belong to another bank by then.
 
 import BankModel
 import Posix
@@ -54,7 +53,7 @@ final class HomeRepair: CoordinatorComponent {
   func stop() { watch?.onMissingFiles = nil }
   var nextDeadline: MonotonicTime? { watch?.repairAt }
 
-  /// Reacts at once to the loss of the database or of its write-ahead log.
+  /// Reacts to the loss of the database or of its write-ahead log.
   func handleMissingFiles() {
     guard !newlyMissing.isEmpty else { return }
     let missingFiles = newlyMissing
@@ -156,7 +155,6 @@ final class HomeRepair: CoordinatorComponent {
     }
   }
 
-  /// Logs that a repair failed.
   private func logError(_ message: String) {
     context.write(event: "home_repair_failed", level: .error) { $0.field("msg", message) }
   }
@@ -252,7 +250,7 @@ final class HomeFileWatcher {
     }
   }
 
-  /// Called with the missing files as soon as they are missing.
+  /// Called with the missing files.
   var onMissingFiles: (([MissingFile]) -> Void)?
 
   private let home: BankHome

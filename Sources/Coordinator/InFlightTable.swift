@@ -1,9 +1,8 @@
 // Table of customers in flight at commands and workers, which the next coordinator reads after this one was killed. The
 // memory outlives the process: one 64-bit word is written when a customer is assigned and when its attempt ends,
 // without waiting for a disk.
-// Invariants: a customer is in the table before its worker receives it, if its bucket has a free word. The table has
-// `buckets` buckets of `ways` words; a customer whose bucket is full is not recorded. Contents for another database,
-// another day or an earlier boot of the machine are ignored.
+// Invariants: a customer is in the table before its worker receives it, unless its bucket is full. Contents for another
+// database, another day or an earlier boot of the machine are ignored.
 
 import BankModel
 import Posix

@@ -1,8 +1,6 @@
 // Requests that take long and run in pieces, so that other clients are served in between: a reset of millions of
-// customers, and dead letters that are requeued. This part tracks their clients and sends progress; the queue decides
-// about the changes, and the store writes them.
-// Invariant: while a reset is written the transaction stays open, no customer is admitted, and the store is not read.
-// Requests that read the store are answered afterwards, in order of arrival.
+// customers, and dead letters that are requeued.
+// Invariant: requests that read the store wait for the end of a reset.
 
 import BankModel
 import Posix

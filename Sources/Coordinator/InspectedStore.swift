@@ -50,8 +50,7 @@ public struct InspectedState: Sendable, Equatable {
   }
 }
 
-/// Opener of a store with an address (`--store postgres://…`). The program passes an opener if its build supports
-/// PostgreSQL; this module contains none.
+/// Opener of a store with an address (`--store postgres://…`).
 public protocol SharedStoreOpener {
   /// Opens a shared database for reading, by a process that may block.
   ///

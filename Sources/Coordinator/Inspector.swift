@@ -259,7 +259,7 @@ final class Inspector {
     requester.session.isOpen && !requester.session.channel.isPeerReadClosed
   }
 
-  /// Waits until the client has read enough; no other client is waiting.
+  /// Waits until the client has read enough.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
     while session.isOpen, session.channel.backlog > server.share {

@@ -1,6 +1,5 @@
 // Processes of earlier attempts that could not be killed, and the services that wait for their exit.
-// Invariant: no process starts at a window of a service while a process that blocks the service exists.
-// Errors: a process of an unknown service blocks all services that use commands or workers.
+// A process of an unknown service blocks all services.
 
 import BankModel
 import CommandRunner
@@ -8,7 +7,6 @@ import Glibc
 import Posix
 import Time
 
-/// Processes of earlier attempts that could not be killed and may still exist.
 struct LeftoverProcesses {
   /// Pause between two checks.
   static let pause = TimeSpan.seconds(1)

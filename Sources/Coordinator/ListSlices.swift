@@ -30,8 +30,7 @@ struct ListSlices {
   let services: ServiceDirectory
   let day: BusinessDay
 
-  /// Counts the customers of a held-back part (one that is admitted last) whose keys the store does not know. All such
-  /// parts are counted before any customer of the list is admitted.
+  /// Counts the customers of a held-back part (one that is admitted last) whose keys the store does not know.
   func countNewCustomers(_ part: Int, of order: inout EnqueueQueue.Order) throws(SliceError) {
     guard case .list(var list) = order.source else { return }
     let entries = try read { () throws(Failure) in try list.list.part(part) }
@@ -74,7 +73,7 @@ struct ListSlices {
     order.source = .list(list)
     let slice = try newcomers(
       among: entries, of: &order, with: &attachments, at: place, countsKnownAlready: expected != nil)
-    // Keys known during the count can vanish only by the rollback after a full disk. This part would then have more
+    // Keys known during the count may have vanished in the rollback after a full disk. This part would then have more
     // new customers than numbers.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)

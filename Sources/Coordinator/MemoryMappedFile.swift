@@ -46,8 +46,7 @@ final class MemoryMappedFile {
     munmap(base, bytes)
   }
 
-  /// Moves the words to the file at this path, which is created if it is missing. Called after the present file was
-  /// removed.
+  /// Moves the words to the file at this path, which is created if it is missing.
   ///
   /// - Throws: Errors of the initializer other than EBUSY, and errors of writing the file. The words stay usable,
   ///   unless the error is of `mmap(2)`.

@@ -11,7 +11,7 @@ struct OfferedServices: Sendable {
   let directory: ServiceDirectory
   /// Configured services, in the order of the configuration.
   let names: [ServiceName]
-  /// Service for command lines, which every bank offers; nil before it has a number.
+  /// Service for command lines; nil before it has a number.
   let commandLines: Service?
   private let offered: [ServiceName: Service]
   /// Offered services among the built-in ones. Their names are few, and comparing them takes less time than

@@ -1,6 +1,5 @@
-// Opened database of a coordinator, in its home or shared with other branches.
-// Invariant: the schema of a database in the home is checked before the bank writes to it. A foreign or newer database
-// without a rollback journal is left unchanged.
+// Opened database of a coordinator:
+// in its home, or shared with other branches.
 
 import BankModel
 import Posix

@@ -1,12 +1,9 @@
 // Finds and kills the processes that commands and workers of a dead coordinator have left running, before their
-// customers are assigned again. The processes are in the control groups of the home's windows, if the windows have
-// control groups. They are also recognized by their mark, their environment or their new parent. A marker file in the
-// home records that there may be such processes, and in which group. The waiting customers do not show this: a customer
-// with a receipt does not wait any more, but its command may have left a process.
-// Invariant: no customer is assigned before the search is complete. The search by mark, environment and parent is
-// skipped if there is no marker file, no customer waits for a command, and no worker is configured.
-// Errors: a process that cannot be killed is logged, and its service waits until the process exits. If the service
-// is unknown, all services with commands or workers wait.
+// customers are assigned again. The processes are recognized by their control group, mark, environment or new parent. A
+// marker file in the home records that there may be such processes. Waiting customers do not show this: a customer with
+// a receipt does not wait any more, but its command may have left a process.
+// Invariant: no customer is assigned before the search is complete.
+// Errors: a process that cannot be killed is logged, and its service waits until the process exits.
 
 import CommandRunner
 import Configuration
@@ -29,7 +26,7 @@ package final class OrphanReaper {
 
   /// Time to wait for remaining processes after SIGKILL, and pause between two checks of a group.
   private static let (killTimeout, pause) = (TimeSpan.seconds(10), TimeSpan.milliseconds(1))
-  /// Program name of a guardian, whose child processes are coordinators and their orphans.
+  /// Program name of a guardian.
   private static let guardian = "bank-guardian"
 
   /// - Parameter dayCounters: Counters at the start of the coordinator.

@@ -1,11 +1,9 @@
-// Removal of old output files of commands (`output_retention`). All files are checked at the start, after the end of a
-// day, and an hour after the last check has ended; a few files at a time. Files not written to for the configured time
-// are removed.
+// Removal of output files of commands that were not written to for the configured time (`output_retention`), a few
+// files at a time.
 // Invariants: files of customers at windows are not removed. Before the first removal of a round, the marker file
 // `output/removed` in the home records the time limit, so that a request for a removed file can be answered with the
-// reason. A client that has a file open can read it to the end.
-// Errors: if a file cannot be read or removed, the rest of its day's directory stays for the next round. The log
-// contains the last error of a round.
+// reason.
+// Errors: if a file cannot be read or removed, the rest of its day's directory stays for the next round.
 
 import Arguments
 import BankModel
@@ -16,8 +14,7 @@ import Time
 final class OutputRetention: CoordinatorComponent {
   /// Pause between two rounds, and between two parts of a round.
   private static let (rest, pause) = (TimeSpan.seconds(3_600), TimeSpan.milliseconds(5))
-  /// Number of files per part. Each file costs the kernel some microseconds, so larger parts would delay
-  /// customers.
+  /// Number of files per part: larger parts would delay customers.
   private static let atOnce = 64
 
   /// One round over all output files.
@@ -68,7 +65,7 @@ final class OutputRetention: CoordinatorComponent {
     nextSweepAt = context.now.monotonic + (sweep == nil ? Self.rest : Self.pause)
   }
 
-  /// New round; nil if the directory with the output files cannot be read.
+  /// New round; nil if it cannot start.
   private func begin() -> RetentionSweep? {
     let (horizon, overflow) = context.now.wall.milliseconds.subtractingReportingOverflow(
       retention.milliseconds)

@@ -1,6 +1,6 @@
 // Server of outside workers: programs that connect to serve customers, and the leases that each of them holds.
-// Invariants: this server starts and kills no process. A worker can answer only for leases that it holds. The server
-// disconnects a worker that violates a rule of the protocol, with a reason, and other workers serve its customers.
+// Invariant: a worker can answer only for leases that it holds. The server disconnects a worker that violates a rule of
+// the protocol.
 
 import BankModel
 import Configuration
@@ -24,7 +24,6 @@ final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
   var pid: Int32 = 0
   /// Leases that the worker holds, with their windows, including recalled leases that it has not returned yet.
   var holding: [Lease: Window] = [:]
-  /// Counter of the worker's progress reports.
   var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
@@ -108,7 +107,6 @@ final class OutsideWorkers: CoordinatorComponent {
     workers.close()
   }
 
-  /// Sends all queued messages.
   func flush() { workers.writeAll() }
   var nextDeadline: MonotonicTime? { workers.nextAccept }
   /// Next timeout of a silent worker, in listening time; see `ListeningClock`.
@@ -146,7 +144,6 @@ final class OutsideWorkers: CoordinatorComponent {
 
   // MARK: - Messages of workers
 
-  /// Handles a message of a worker.
   private func handle(_ message: TellerMessage, from session: WorkerSession) {
     switch message {
     case .hello(let hello): greet(hello, session)
@@ -212,8 +209,8 @@ final class OutsideWorkers: CoordinatorComponent {
   }
 
   /// Generation in the leases of a worker. A worker that outlives this process may still answer an old lease, while the
-  /// next process has assigned the same attempt to another worker. So generations must differ. They differ for 65,535
-  /// workers of each of 32,768 successive processes.
+  /// next process has assigned the same attempt to another worker. So the generations of successive processes must
+  /// differ.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
     let incarnation = Kernel.hasPlantedBug("reusesOutsideGenerations") ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
