@@ -2,7 +2,6 @@
 // file in the home records the new place.
 // Invariant: the database in the home is unchanged. After any crash either all data has been moved or none, and the
 // next move to the same place determines which.
-// Errors: Failure, or StoreError.
 
 import BankModel
 import Posix

@@ -1,6 +1,4 @@
-// File with the reasons of services that the queue has paused: the services stay paused across a restart, and the next
-// coordinator reports the reasons.
-// Invariant: the file is replaced as a whole. A reason is shown only while its service is paused.
+// File with the reasons of services that the queue has paused, for the next coordinator.
 // Errors: a file that cannot be written or read counts as missing, and the service is paused without a reason.
 
 import BankModel

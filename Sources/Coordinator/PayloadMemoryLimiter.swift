@@ -1,7 +1,6 @@
 // Count of payload bytes in memory for requests that wait for admission, of all clients together and of each client.
 // Admitted payloads belong to the store and are not counted.
-// Invariant: a deallocated reservation counts no bytes, however its request has ended. A client that has reached its
-// limit is not read, and a request that exceeds the common limit is refused; see `RequestRouter` and `EnqueueHandler`.
+// Invariant: a deallocated reservation counts no bytes, however its request has ended.
 
 import BankModel
 import QueueCore
@@ -11,8 +10,7 @@ import Wire
 final class PayloadMemoryLimiter {
   /// Limit for all clients together, in bytes.
   static let limit = 64 << 20
-  /// Limit for one client, in bytes. A client that reaches it is not read until its bytes are less than half of the
-  /// limit.
+  /// Limit for one client, in bytes. The server does not read a client that has reached it.
   static let ofClient = 4 << 20
 
   /// Bytes counted at present.

@@ -1,6 +1,5 @@
-// Life cycle of a supervised process: its start with a channel on descriptor 3, its exit and its successor. Exits are
-// detected by a pidfd. Each supervisor handles the messages of its processes itself.
-// Invariant: the exit of a process is reported exactly once, after it was reaped and its channel closed, and before its
+// Life cycle of a supervised process: its start with a channel on descriptor 3, its exit and its successor.
+// Invariant: the exit of a process is reported once, after it was reaped and its channel closed, and before its
 // successor starts.
 
 import BankModel
@@ -65,17 +64,16 @@ protocol ProcessSupervisor: AnyObject {
   func hasNoOrphans(_ slot: Slot, at now: Moment) -> Bool
   /// Called after a process has exited, before its successor starts.
   func ended(_ slot: Slot, _ status: ExitStatus)
-  /// Decides what happens to a slot whose process has exited or could not start. Implementations call
-  /// ``startSuccessor(_:at:shouldGiveUp:)``, unless a rule of their own applies.
+  /// Decides what happens to a slot whose process has exited or could not start.
   func decide(_ slot: Slot, at now: Moment, couldNotStart: Bool)
   /// Called when a slot was given up; see ``giveUp(_:at:)``.
   func gaveUp(_ slot: Slot)
 }
 
 extension ProcessSupervisor {
-  /// Always true: default for processes that start no children that could outlive them.
+  /// Default: no child process remains.
   func hasNoOrphans(_ slot: Slot, at now: Moment) -> Bool { true }
-  /// Nil, the default for supervisors whose processes all run programs of this build.
+  /// Default: a program of this build.
   func foreignProgram(for slot: Slot) throws(SystemError) -> ChildProcess.Program? { nil }
   /// Default: `/dev/null`, so the output is discarded.
   func workerOutput(of slot: Slot) throws(SystemError) -> FileDescriptor {
@@ -83,7 +81,7 @@ extension ProcessSupervisor {
   }
   /// Default: a process may always start.
   func mayStart(_ slot: Slot, at now: Moment) -> Bool { true }
-  /// Nil, the default: every process sends binary frames and no lines.
+  /// Default: the process sends binary frames.
   func lineLimit(for slot: Slot) -> Int? { nil }
 
   /// Starts the next process at a slot, if the slot permits a start now.
@@ -131,9 +129,8 @@ extension ProcessSupervisor {
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
       lineLimit: lineLimit(for: slot))
     let generation = slot.generation
-    // The closures retain the slot until its channel and child have ended, which always happens. A weak
-    // reference would permanently make all other references to the object slower: 8 % of the coordinator's CPU
-    // time (measured with perf).
+    // The closures retain the slot until its channel and child have ended. A weak reference would make all other
+    // references to the object slower.
     channel.onMessage = { [unowned self] message in
       if slot.generation == generation { handle(message, from: slot) }
     }
@@ -205,7 +202,6 @@ extension ProcessSupervisor {
     decide(slot, at: now, couldNotStart: false)
   }
 
-  /// Logs the exit of a process.
   private func report(_ status: ExitStatus, of pid: Int32, at slot: Slot, _ now: Moment) {
     write("exit", status.isSuccess ? .info : .warn, about: slot, at: now) {
       $0.field("child", pid)
@@ -287,7 +283,6 @@ extension ProcessSupervisor {
 
   // MARK: - Log
 
-  /// Writes a log entry about a slot.
   func write(
     _ event: StaticString, _ level: LogLevel = .info, about slot: Slot, at now: Moment = SystemClock.moment(),
     _ fields: (inout LogFields) -> Void = { _ in }
@@ -300,7 +295,6 @@ extension ProcessSupervisor {
   }
 }
 
-/// Phase of a supervised process.
 enum ProcessPhase: Equatable {
   case empty
   /// Started; no hello received.
@@ -315,7 +309,6 @@ enum ProcessPhase: Equatable {
 /// Slot for a process, and the process running in it: its channel on descriptor 3 and its earlier exits.
 /// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
-  /// Connection between the coordinator and the process.
   typealias Channel = MessageChannel<Incoming, Outgoing>
 
   final var phase = ProcessPhase.empty

@@ -119,7 +119,6 @@ extension QueueDriver {
     apply(.tellerAnswered(window, lease.generation, lease, .failed(failure)))
   }
 
-  /// Message that assigns a customer to its worker.
   private func assignment(
     of customer: Customer, _ lease: Lease, _ payload: [UInt8]?, kind: ServiceKind
   ) -> MessageToTeller {

@@ -1,9 +1,7 @@
 // Commits of staged changes and their consequences. With a store that confirms later, the bank continues to serve and
-// stages into the next transaction meanwhile. Results are taken once in each iteration, and whenever the driver has to
-// wait for them.
-// Invariants: the machine receives `sealed` before anything else is staged, so the transactions of the machine match
-// those of the store. Results are handled in the order in which they arrive.
-// Errors: StoreError, handled by `fail(_:)`.
+// stages into the next transaction meanwhile.
+// Invariant: the machine receives `sealed` before anything else is staged, so the transactions of the machine match
+// those of the store.
 
 import BankModel
 import Posix
@@ -13,9 +11,7 @@ import Time
 extension QueueDriver {
   /// Deadline of the next commit; at once if a client waits or `isImmediate` is true. Nil if there is nothing to
   /// commit, no commit is possible, or the limit of transactions in flight is reached.
-  /// - Parameter isImmediate: True to commit in this iteration although no client waits. This applies to a slice
-  ///   of a large request that was staged while other customers are served: the time of the commit then counts
-  ///   as time for that request.
+  /// - Parameter isImmediate: True to commit in this iteration although no client waits.
   func commitDue(isImmediate: Bool) -> MonotonicTime? {
     guard machine.hasRoomUnderway else { return nil }
     return engine.due(

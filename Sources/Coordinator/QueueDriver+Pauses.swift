@@ -1,5 +1,5 @@
-// Reasons of services that the queue has paused, stored so that they survive a restart of the coordinator.
-// Invariant: a service that is not paused has no reason.
+// Reasons of services that the queue has paused,
+// stored so that they survive a restart of the coordinator.
 
 import BankModel
 import QueueCore

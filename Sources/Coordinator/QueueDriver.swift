@@ -1,7 +1,6 @@
 // Driver of the queue's state machine: it applies every event and performs the resulting effects in order.
 // Invariants: events reach the machine only through `apply(_:into:)`. A change is staged before any effect requested
 // after it. Effects that wait for a commit are performed before anything else can be staged.
-// Errors: a store error that leaves the state of the disk unknown ends the process; see `BankContext.halt(with:)`.
 
 import BankModel
 import Posix
@@ -37,7 +36,7 @@ final class QueueDriver {
   var onDrained: () -> Void = {}
   /// Called after a commit was confirmed, before anything else is staged.
   var onCommitted: () -> Void = {}
-  /// Called when the disk is full and the queue has refused all customers who were not on disk.
+  /// Called when the queue has refused customers because the disk is full.
   var onRefused: () -> Void = {}
   /// Called when the store has failed and the state of the disk is unknown.
   var onStoreFailure: (StoreError) -> Void = { _ in }
@@ -147,7 +146,7 @@ final class QueueDriver {
       .first
   }
 
-  /// Fault injection in simulations only: swaps a change with the next one, so that it is staged later.
+  /// Fault injection: swaps a change with the next one, so that it is staged later.
   private func swapStages(from index: Int) {
     guard case .stage = effects[index] else { return }
     let next = effects[(index + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
@@ -290,7 +289,7 @@ final class QueueDriver {
     try engine.assignNumbers(to: names)
   }
 
-  /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
+  /// Lets the store do deferred maintenance.
   func runDeferredWork() { do throws(StoreError) { try engine.runDeferredWork() } catch { fail(error) } }
 
   /// Continues to write a reset until a deadline. Returns false if the store failed.

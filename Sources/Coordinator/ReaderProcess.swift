@@ -3,7 +3,6 @@
 // Invariant: every query ends with an answer or an error unless it is withdrawn. If the process exits before a query
 // has any answer, the query is retried once on the next process. A query that has timed out is not retried. A process
 // is reaped before its successor starts.
-// Errors: a failure is reported to the callers of the queries that it affects, and as an event for the log.
 
 import BankModel
 import Glibc
@@ -36,7 +35,6 @@ final class ReaderQuery {
 
 /// Process that answers queries to a shared database, one at a time.
 final class ReaderProcess {
-  /// Connection between the coordinator and the process.
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
   /// Command to start the process.
@@ -115,7 +113,6 @@ final class ReaderProcess {
     channel.flush()
   }
 
-  /// Handles a message of the process.
   private func handle(_ message: BankMessage) {
     switch message {
     case .welcome: history.becameReady(at: SystemClock.monotonic())
@@ -163,7 +160,6 @@ final class ReaderProcess {
     continueWork()
   }
 
-  /// Registers a started process and its channel.
   private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
@@ -172,7 +168,7 @@ final class ReaderProcess {
       self?.unavailableReason = "\(reason)"
       self?.end("reader_lost")
     }
-    // This closure retains the object until the process is reaped, even if no other part does.
+    // This closure retains the object until the process is reaped.
     registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in reapChild() }
     self.child = child
     self.channel = channel

@@ -11,7 +11,7 @@ import Posix
 import Wire
 
 enum RecoveryMarkerFile {
-  /// Longest configuration that is copied, in bytes; longer ones are refused when they are read.
+  /// Longest configuration that is copied, in bytes.
   private static let longest = 1 << 20
 
   /// Replaces a file as a whole, or removes the file if it cannot be written.
@@ -73,8 +73,7 @@ enum RecoveryMarkerFile {
 enum WindowsMarkerFile {
   private static let longest = 1 << 17
 
-  /// Stores the numbers. The file is needed after the death of the process, but not of the machine, so it is
-  /// not synced.
+  /// Stores the numbers.
   static func write(_ windows: [ServiceName: Int32], at path: String) {
     RecoveryMarkerFile.write(Array(text(windows).utf8), at: path)
   }

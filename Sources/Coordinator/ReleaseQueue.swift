@@ -1,8 +1,7 @@
 // Release of stock that cancelled tickets have reserved: reads the store's records and asks the stock to release the
 // order of each ticket.
 // Invariant: a record is removed only after the stock has answered, and a repeated request releases nothing more. So no
-// crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
-// records: the scan through them continues, and refused ones are retried after a longer pause.
+// crash loses or repeats a release. A stock that does not answer is asked again later.
 
 import BankModel
 import Posix
@@ -14,8 +13,7 @@ package final class ReleaseQueue {
   /// Called when the stock has released what a cancelled ticket had reserved, or reports that the ticket had
   /// reserved nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
-  /// Called when the stock refuses a release, which should never happen; for the log. Repeated refusals for a ticket in
-  /// `refused` are not reported.
+  /// Called when the stock refuses a release. Repeated refusals for a ticket in `refused` are not reported.
   package var onReleaseRefused: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient

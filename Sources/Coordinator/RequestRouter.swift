@@ -1,8 +1,6 @@
 // Router of client commands to the parts of the coordinator, and of the queue's answers back to clients. It also pauses
 // clients that have requested too much at once.
-// Invariant: a request gets at most one final answer. It can stay without one only if it is a subscription or a
-// withdrawal, its client disconnects, or the coordinator is halted (`BankContext.isHalted`). All parts of a list
-// together are one request.
+// Invariant: a request gets at most one final answer. All parts of a list together are one request.
 
 import BankModel
 import Posix
@@ -25,7 +23,7 @@ final class RequestRouter: CoordinatorComponent {
   private let webServer: WebServerProcess
   private let selections: Selections
   private let selfWaitGuard: SelfWaitGuard
-  /// Reader of a shared database for clients; nil if the database is in the home.
+  /// Reader of a shared database for clients; nil if there is none.
   let reader: SharedStoreReader?
   /// Clients that wait for tickets of a shared database; nil if the database is in the home.
   let waits: SharedTicketWaiters?
@@ -78,7 +76,6 @@ final class RequestRouter: CoordinatorComponent {
   /// Returns true if the request is to be processed. If not, the request was answered or needs no answer of its own, or
   /// the coordinator is halted.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
-    // A halted coordinator sends nothing.
     guard !context.isHalted, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
     // The bank has already ended, for example by a request that was read together with this one.
@@ -211,8 +208,8 @@ final class RequestRouter: CoordinatorComponent {
   }
 
   /// True if the client is not to be read for a while: it has too many open requests, queries or payload bytes, it does
-  /// not read its answers, or this iteration has lasted long enough. One read can contain thousands of requests, and
-  /// tellers must not wait for all of them.
+  /// not read its answers, or this iteration has lasted long enough. One read can contain many requests, and tellers
+  /// must not wait for all of them.
   private func isOverLimit(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests || session.openReads >= ClientLimits.openReads
       || session.payloadBytes >= PayloadMemoryLimiter.ofClient || session.channel.backlog >= server.share
@@ -233,7 +230,7 @@ final class RequestRouter: CoordinatorComponent {
 
   /// Continues long requests for a while, and serves the requests that were waiting for them.
   func advanceLongRequests() {
-    // A later request may have ended the bank or the connection meanwhile.
+    // The bank or the connection may have ended meanwhile.
     for (request, session) in incrementalCommands.advance()
     where session.isOpen && isHeard(request, from: session) {
       serve(request, for: session)
@@ -363,7 +360,7 @@ final class RequestRouter: CoordinatorComponent {
           requester, .ended(AwaitedTicketsReport(dead: 0, counting: cancelled)), from: .read)
       }
       let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
-      // This query reads all receipts of the day, so it runs only if the day has a cancelled customer.
+      // This query may read many receipts, so it runs only if the day has a cancelled customer.
       let cancelled =
         queue.engine.durableCounters.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
       subscriptions.tickets.add(

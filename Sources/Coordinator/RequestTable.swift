@@ -1,6 +1,6 @@
 // Open requests to the queue, and the client and purpose of each.
 // Invariant: a number is assigned once. Its entry is removed with the answer or when the client disconnects. So each
-// request is answered at most once, either by the queue or by the part that fails it.
+// request is answered at most once.
 
 import BankModel
 import QueueCore
@@ -45,7 +45,7 @@ final class RequestTable {
     return last
   }
 
-  /// Removes the request and returns its entry, for the answer; nil if its client has disconnected.
+  /// Removes the request and returns its entry, for the answer; nil if it was answered or its client has disconnected.
   func close(_ request: RequestNumber) -> Entry? {
     guard let entry = entries.removeValue(forKey: request) else { return nil }
     entry.requester.session.openRequests -= 1

@@ -1,7 +1,7 @@
 // Long answers: lists of tickets and receipts, sent part by part as fast as the client reads, in a limited fraction of
 // the coordinator's time.
 // Invariant: a part is made only while nothing is staged or in flight, so it contains only what is on disk, and no
-// customer that has left the queue. Clients get their turns in the order of their ids.
+// customer that has left the queue.
 
 import BankModel
 import Posix
@@ -134,7 +134,7 @@ final class ResultStreams: CoordinatorComponent {
     return try context.services.known(name)
   }
 
-  /// Checks the limit of a query, and returns it; nil means all entries. Throws if the limit is out of range.
+  /// Checks the limit of a query, and returns it; nil means all entries.
   /// - Throws: `badRequest` if the limit is out of range.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
@@ -153,7 +153,7 @@ final class ResultStreams: CoordinatorComponent {
     let begin = SystemClock.monotonic()
     defer {
       let end = SystemClock.monotonic()
-      // While customers are served, long answers get an eighth of the time.
+      // While customers are served, long answers get a limited part of the time.
       let rest = queue.machine.serving > 0 ? end.since(begin) * PublishingPeriods.rest : .zero
       due = end + max(Coordinator.periodicWorkPause, rest)
     }

@@ -87,15 +87,15 @@ final class SelfWaitGuard: CoordinatorComponent {
     return Failure(.fromOwnWork, subject: isOwn ? "ticket" : "tickets", detail: Self.text(enclosingWork))
   }
 
-  /// True if every other window of the service is blocked by a waiting command, and the first or the last ticket is of
-  /// this service and not a dead letter.
+  /// True if all other windows of the service that were not given up are blocked by waiting commands, and the first or
+  /// the last ticket is of this service and not a dead letter.
   private func isBlockedByWaits(_ window: Window, _ tickets: ClosedRange<TicketNumber>) -> Bool {
     guard !window.isOutside else { return false }
     let others = tellerSupervisor.slots.values.filter {
       $0.window.service == window.service && $0.window != window && !$0.isGivenUp
     }
     guard others.allSatisfy({ other in waiters.contains { $0.window == other.window } }) else { return false }
-    // Only the first and the last ticket are checked. This is enough for the tickets of a request for one service.
+    // Only the first and the last ticket are checked.
     return [tickets.lowerBound, tickets.upperBound].contains { number in
       guard let stored = try? store.find(number), stored.state != .dead else { return false }
       return stored.customer.service == window.service

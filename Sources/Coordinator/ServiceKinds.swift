@@ -1,5 +1,5 @@
-// Kinds of workers per service: the role of a program in its hello and in a status, the settings for commands, and the
-// queue rules. `ProgramPaths` contains the paths of the programs.
+// Kinds of workers per service: the role of a program in its hello and in a status,
+// the settings for commands, and the queue rules.
 
 import BankModel
 import Configuration
@@ -37,7 +37,6 @@ extension ServiceKind {
   }
 }
 
-/// Kind of each service; read for every assigned customer.
 struct ServiceKinds: Sendable {
   private var byIndex: [ServiceKind] = []
 

@@ -1,8 +1,6 @@
 // Service processes of this bank, such as the stock: their settings (`ServiceProcessSettings`), their files, and the
 // coordinator's own connections to them.
-// Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The
-// coordinator reads the file of a service when it sends the settings, directly before the service reads the file. So
-// the recorded contents are those in use, unless the file changes between the two reads.
+// Invariant: the bank opens and serves even if a service process fails.
 
 import BankModel
 import Configuration
@@ -39,7 +37,6 @@ final class ServiceProcesses: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Starts the services.
   func open() {
     listen()
     for specification in [stockSpecification, vendingSpecification] {
@@ -86,7 +83,7 @@ final class ServiceProcesses: CoordinatorComponent {
     (releases.onReleased, releases.onReleaseRefused) = (nil, nil)
   }
 
-  /// Asks all services to exit; they answer open requests first.
+  /// Asks all services to exit.
   func dismiss() {
     isDismissed = true
     serviceSupervisor.closeAll(at: context.now)
@@ -162,12 +159,10 @@ final class ServiceProcesses: CoordinatorComponent {
     queue.updateDiskSpace()
   }
 
-  /// Program and arguments of the stock service.
   private var stockSpecification: SupervisedService.Specification {
     specification("stock", .stock, .stock, programs.stock, "--config", files.assortment)
   }
 
-  /// Program and arguments of the vending machine.
   private var vendingSpecification: SupervisedService.Specification {
     specification("vending", .vending, .vending, programs.vending, "--products", files.products)
   }

@@ -1,6 +1,6 @@
 // Supervisor of the bank's service processes, such as the stock: starts them, detects exits and hangs, and starts
 // successors. The bank continues without them.
-// Invariant: a process is reaped before its successor starts, so two processes never use the same database.
+// Invariant: a process is reaped before its successor starts, so that two processes do not use the same database.
 
 import BankModel
 import Glibc
@@ -91,8 +91,7 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Replaces a process, for example because its program or settings have changed. The running process answers its
-  /// open requests first.
+  /// Replaces a process, for example because its program or settings have changed.
   func replace(_ slot: SupervisedService, at now: Moment) {
     guard slot.isWanted, !slot.isReplaced else { return }
     slot.history.clearHistory()
@@ -121,7 +120,7 @@ package final class ServiceSupervisor {
   /// Number of processes whose exit was not reported yet.
   package var count: Int { slots.count { $0.child != nil } }
 
-  /// Asks all processes to exit; they answer their open requests first.
+  /// Asks all processes to exit.
   package func closeAll(at now: Moment) {
     for slot in slots {
       (slot.isWanted, slot.restartAt) = (false, nil)
@@ -194,16 +193,12 @@ package final class ServiceSupervisor {
 // MARK: - Process life cycle
 
 extension ServiceSupervisor: ProcessSupervisor {
-  /// Message that a service process sends to the coordinator.
   typealias Incoming = ServiceProcessMessage
-  /// Message that the coordinator sends to a service process.
   typealias Outgoing = SupervisorMessage
-  /// Slot of one service process.
   typealias Slot = SupervisedService
 
   static let limits = ProcessLimits(unread: 1 << 16)
 
-  /// Log field with the name of the service.
   func name(of slot: SupervisedService) -> (key: StaticString, value: String) {
     ("worker_name", slot.specification.name)
   }
@@ -213,7 +208,6 @@ extension ServiceSupervisor: ProcessSupervisor {
     (slot.specification.program, slot.specification.arguments + (slot.hasDatabase ? ["--existing"] : []))
   }
 
-  /// Generation of the next process at the slot: the present one plus 1.
   func nextGeneration(at slot: SupervisedService) -> Generation { slot.generation + 1 }
 
   /// Sets the time by which a started process must be ready.
@@ -330,7 +324,7 @@ extension ServiceSupervisor: ProcessSupervisor {
   }
 }
 
-/// Slot of one service process: the stock, the vending machine or the web server.
+/// Slot of one service process.
 package final class SupervisedService: SupervisedProcess<ServiceProcessMessage, SupervisorMessage> {
   /// What is started in a slot: program, arguments, and roles.
   package struct Specification {

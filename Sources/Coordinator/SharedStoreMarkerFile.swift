@@ -1,5 +1,4 @@
-// File that records the shared database that this home has joined. The next coordinator and the reader processes
-// compare the database with it.
+// File that records the shared database that this home has joined.
 // Invariant: the file is replaced as a whole, so it contains the state of one moment. It contains no password, because
 // an address contains none.
 // Errors: a file that cannot be written or read counts as missing; then the database is not checked.
@@ -18,8 +17,7 @@ struct SharedStoreMarkerFile: Equatable {
 
   private static let longest = 1 << 14
 
-  /// Stores the record. The file is needed only after the death of the process, not of the machine, so it is
-  /// not synced.
+  /// Stores the record.
   func write(at path: String) { RecoveryMarkerFile.write(Array(text.utf8), at: path) }
 
   /// Stored record; nil if the file is missing or invalid.

@@ -4,8 +4,8 @@
 // A list is queried in parts. The next part is queried only while fewer than `ClientServer.share` bytes of the
 // client's output are unsent, so a slow client occupies little memory and delays no other client. Queries over all
 // rows, such as an audit, use a second process, so that a query about one ticket does not wait for them.
-// Invariant: every request gets exactly one final answer, unless its client disconnects or closes its reading side.
-// The exception is a follower's request, which ends without one when the bank closes.
+// Invariant: a request gets one final answer, unless its client disconnects or closes its reading side. The exception
+// is a follower's request, which ends without one when the bank closes.
 
 import BankModel
 import Posix
