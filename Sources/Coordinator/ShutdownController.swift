@@ -1,7 +1,7 @@
 // Shutdown of the bank: performs the steps that the drain decides, logs them, reports them to clients, and sends the
 // final answer.
-// Invariants: a client that received "stopped" can start the bank again at once. A day is closed once, even if the disk
-// is full repeatedly. The actions of an evaluation of the drain do not cause another evaluation.
+// Invariants: a day is closed once, even if the disk is full repeatedly. The actions of an evaluation of the drain do
+// not cause another evaluation.
 
 import BankModel
 import Posix
@@ -13,7 +13,6 @@ import Wire
 final class ShutdownController: CoordinatorComponent {
   private static let progressPause = TimeSpan.milliseconds(200)
 
-  /// State of a drain.
   private struct State {
     var drain: Drain
     /// Clients that wait until the bank has closed.
@@ -91,23 +90,20 @@ final class ShutdownController: CoordinatorComponent {
     if order.now, state?.drain.step == .finishServing { queue.process(.finish) }
   }
 
-  /// True if only this branch closes. It then returns its claims at once, and other branches serve these
-  /// customers.
+  /// True if only this branch closes, so that other branches serve its customers.
   private func isOnlyThisBranch(_ order: StopParameters) -> Bool {
     guard let shared else { return false }
     return order.closesWholeBank != true && !shared.isDraining
   }
 
-  /// Starts the drain of this branch, because the whole shared bank drains: no branch admits customers, and the
-  /// waiting ones are served.
+  /// Starts the drain of this branch, because the whole shared bank drains.
   func stopWholeBank() {
     guard state == nil else { return }
     begin(now: false)
     advance()
   }
 
-  /// Stops because the day of the shared bank has ended. The branch may detect this only after a lost connection was
-  /// restored. It returns its claims of the next day and serves none of them.
+  /// Stops because the day of the shared bank has ended, which the branch may have missed.
   func stopAfterMissedDayEnd() {
     begin(now: false)
     state?.drain.ask(for: .finishServing, at: context.now.monotonic)
@@ -194,7 +190,6 @@ final class ShutdownController: CoordinatorComponent {
     }
   }
 
-  /// Performs an action that the drain has decided.
   private func perform(_ action: DrainAction) {
     switch action {
     case .begin(let step): begin(step)
@@ -228,7 +223,7 @@ final class ShutdownController: CoordinatorComponent {
     state?.reportedAt = context.now.monotonic
   }
 
-  /// Refuses requests that are not completely admitted; everything else is stored.
+  /// Refuses requests that are not completely admitted, and commits all other changes.
   func refusePending() {
     enqueueHandler.refusePending(because: Failure(.draining))
     queue.commit()
@@ -258,7 +253,7 @@ final class ShutdownController: CoordinatorComponent {
   func count(of session: ControlSession) -> Int { state?.requesters.count { $0.session === session } ?? 0 }
   /// Removes a client that has disconnected.
   func forget(_ session: ControlSession) { state?.requesters.removeAll { $0.session === session } }
-  /// Time at which the drain cuts a step short. All messages received by then are handled first.
+  /// Time at which the drain cuts a step short.
   var nextStep: MonotonicTime? { state?.drain.nextDeadline }
 
   var nextDeadline: MonotonicTime? {
@@ -318,8 +313,7 @@ final class ShutdownController: CoordinatorComponent {
   /// Closes the day if it is finished, and ends the bank, after all processes have exited.
   private func finishDay() {
     guard context.exitCode == nil, !queue.engine.isResetting, let state else { return }
-    // A finished day is closed only after the customers of incomplete requests were removed, a few per
-    // iteration. If the day continues, the next coordinator removes them.
+    // A finished day is closed only after the customers of incomplete requests were removed.
     guard enqueueHandler.remains == nil || !queue.machine.dayCounters.isFinished else { return }
     // Transactions in flight contain their own counters; the final counters are committed after them.
     let isOwed = !state.hasStartedFinalCommit && !queue.engine.isUnderway
@@ -368,8 +362,8 @@ final class ShutdownController: CoordinatorComponent {
 
   // MARK: - Exit without a drain
 
-  /// Prepares an exit without a drain: kills the processes at the windows and stores all results. At the next start
-  /// customers at windows are at the head of their lines. A partly admitted request leaves no data.
+  /// Prepares an exit without a drain: kills the processes at the windows and stores all results. A partly admitted
+  /// request leaves no data.
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn

@@ -1,5 +1,5 @@
 // Final messages of a bank: the answer to the client that stopped it, the last status for subscribers, and the log
-// entry. `ShutdownController` makes sure that each is sent once.
+// entry.
 // Errors: if the store cannot count the customers sent away (out of stock), the count is omitted.
 
 import BankModel
@@ -78,8 +78,7 @@ final class ShutdownReport: CoordinatorComponent {
     return report
   }
 
-  /// Number of customers sent away (out of stock), who are among those counted as served. The caller has made sure that
-  /// all changes are on disk.
+  /// Number of customers sent away (out of stock), who are among those counted as served.
   private func sentAway(_ dayCounters: DayCounters) -> Int64? {
     guard dayCounters.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countOutOfStock(on: dayCounters.day)
@@ -92,7 +91,6 @@ final class ShutdownReport: CoordinatorComponent {
     return finalStatus
   }
 
-  /// Logs the end of the bank.
   func log(_ report: StoppedReport) {
     context.write(event: "stopped") {
       $0.field("day", report.day)

@@ -1,7 +1,6 @@
 // Opening of the bank, and the end of a bank that cannot open.
-// Invariants: a bank opens once, when its windows are settled (`TellerSupervisor.isSettled`) and each of its service
-// processes is ready or has failed. Clients that wait for the windows are answered then, or with a failure when a
-// window is given up. A bank that cannot open reports the reason and exits.
+// Invariant: a bank opens once, when its windows are settled (`TellerSupervisor.isSettled`) and each of its service
+// processes is ready or has failed.
 
 import BankModel
 import Time
@@ -22,9 +21,9 @@ final class StartupController: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Once every window has a ready teller and each service is ready or has failed: records that the bank is open, and
-  /// answers the clients that wait for this. This is checked at the end of an iteration and not at the event of a
-  /// teller, because a closed window is removed only after the exit of its teller was handled.
+  /// Once windows and services are settled: records that the bank is open, and answers the clients that wait for this.
+  /// This is checked at the end of an iteration and not at the event of a teller, because a closed window is removed
+  /// only after the exit of its teller was handled.
   func answerWaitingClients() {
     guard failure == nil, !isOpen || !subscriptions.windowWaiters.isEmpty, tellerSupervisor.isSettled,
       serviceSupervisor.isSettled

@@ -29,8 +29,7 @@ struct StockReconciliation {
     self.stride = stride
   }
 
-  /// Number of receipts of all services that one query covers at most. The stock is queried even if none of them is of
-  /// a juice, so that other work runs in between.
+  /// Number of receipts of all services that one query covers at most.
   private let stride: Int64
   /// Largest number of problems that are reported one by one; further ones are only counted.
   private static let told = 100
@@ -154,7 +153,6 @@ struct StockReconciliation {
     _ day: BusinessDay
   ) throws(StoreError) -> (remark: MessageDetail, pieces: Int64)? {
     let receipt = try receipt(of: ticket, name, store)
-    /// Problem of this ticket, without further values.
     func about(_ kind: MessageDetail.Kind) -> MessageDetail { MessageDetail(kind, ticket.ticket, ticket.day) }
     switch (receipt?.outcome, order?.state) {
     case (.served?, .done?), (.outOfStock?, .short?): return nil

@@ -11,8 +11,7 @@ import Posix
 enum StoreMarkerFile {
   private static let longest = 1 << 14
 
-  /// Stores the setting `store` of the open bank. The file is needed after the death of the process, but not of the
-  /// machine, so it is not synced.
+  /// Stores the setting `store` of the open bank.
   static func write(_ store: BankConfiguration.Store, at path: String) {
     RecoveryMarkerFile.write(Array(text(store).utf8), at: path)
   }

@@ -1,6 +1,6 @@
 // Progress of one client's request to a shared database: the next part to query.
-// Invariant: each receipt is sent once, and no more entries are sent than were requested. A customer whose
-// state changes between two parts of a list can be missing or be sent twice.
+// Invariant: no more entries are sent than were requested. A customer whose state changes between two parts of a list
+// can be missing or be sent twice.
 
 import BankModel
 import Time
@@ -49,8 +49,7 @@ final class StreamedQuery {
     }
   }
 
-  /// True if the query may read many rows. A separate reader process, with a longer timeout, answers these
-  /// queries.
+  /// True if the query may read many rows.
   var readsAllRows: Bool {
     switch remaining {
     case .other(.audit), .other(.ledger), .other(.account): true

@@ -1,6 +1,6 @@
 // Subscriptions of clients to events, to the state or to the dashboard, with the position of each.
-// Invariant: data that all subscribers receive is encoded once. A subscription to events loses no event, or is ended. A
-// subscription to snapshots may skip some, but never the latest.
+// Invariant: a subscription to events loses no event, or is ended. A subscription to snapshots may skip some, but not
+// the latest.
 
 import Transport
 import Wire

@@ -1,6 +1,5 @@
 // Clients that wait for an event or subscribe to changes.
-// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer is bounded, however
-// many clients wait for tickets; see `TicketWaiters`.
+// Invariant: the cost of a served customer is bounded, however many clients wait for tickets; see `TicketWaiters`.
 
 import BankModel
 import QueueCore
@@ -64,7 +63,7 @@ final class Subscriptions {
     requester.session.requesters += 1
   }
 
-  /// Adds a client that waits until the windows are settled: each has a ready teller, and closed ones are gone.
+  /// Adds a client that waits until the windows are settled; see ``TellerSupervisor/isSettled``.
   func awaitWindows(_ requester: RequestHandle) {
     windowWaiters.append(requester)
     requester.session.requesters += 1
@@ -74,7 +73,6 @@ final class Subscriptions {
   /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore delayed customers are
   ///   returned.
   func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [RequestHandle] {
-    /// True if the client is to be removed and returned.
     func isMeant(_ waiter: IdleWaiter) -> Bool {
       (waiter.leavesDelayed || !hasDelayed) && latest.map { waiter.since <= $0 } ?? true
     }
@@ -82,7 +80,7 @@ final class Subscriptions {
     idleWaiters.removeAll(where: isMeant)
     return take(&told)
   }
-  /// Removes and returns the clients that wait for ready tellers at all windows, because they are answered now.
+  /// Removes and returns the clients that wait for the windows.
   func takeWindowWaiters() -> [RequestHandle] { take(&windowWaiters) }
 
   /// Empties a list of waiting clients and returns its contents.
@@ -161,7 +159,7 @@ final class Subscriptions {
     pendingEvents.removeFirst(count)
   }
 
-  /// Sends the events that are on disk to subscribers, in order; all of them are on disk if `isSettled` is true.
+  /// Sends the events that are on disk to subscribers, in order.
   /// - Parameter isSettled: True if nothing waits for the disk, so that all events are confirmed.
   func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }

@@ -1,9 +1,5 @@
 // Link between tellers and the queue: the settings that a teller receives, the queue events for its messages, and its
-// replacement after a number of customers or above a memory limit. This replacement happens between two customers, one
-// window at a time.
-// Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
-// that has reached such a limit is replaced only while idle, so that the replacement ends no attempt, and not while the
-// bank closes.
+// replacement after a number of customers or above a memory limit.
 
 import BankModel
 import Posix
@@ -37,7 +33,6 @@ final class TellerEventHandler: CoordinatorComponent {
   /// Ignores all further events of tellers.
   func stopListening() { tellerSupervisor.onEvent = nil }
 
-  /// Handles an event of a window.
   private func handle(_ event: TellerSupervisor.WindowEvent, from window: Window, _ generation: Generation) {
     switch event {
     case .ready(let pid): becameReady(.tellerReady(window, generation, pid: pid), at: window, generation, pid)
@@ -71,7 +66,7 @@ final class TellerEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Logs that a window has a ready teller, and passes this event to the queue, which assigns customers from now on.
+  /// Logs that a window has a ready teller, and passes this event to the queue.
   private func becameReady(
     _ event: QueueEvent, at window: Window, _ generation: Generation, _ pid: Int32
   ) {

@@ -1,7 +1,7 @@
 // Cleanup after attempts: the control groups of commands and workers, the processes left by dead runners, and the
 // windows that wait for processes that cannot be killed.
-// Invariant: no process starts at a window with commands or a worker program while a process exists that an earlier
-// coordinator's attempt of the same service, or the previous process at the window, has left.
+// Invariant: no process starts at a window with commands or a worker program while a process is known to exist that an
+// earlier coordinator's attempt of the same service, or the previous process at the window, has left.
 
 import BankModel
 import CommandRunner

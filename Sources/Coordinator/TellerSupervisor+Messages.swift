@@ -1,7 +1,5 @@
-// Protocol states of the process at a window: which messages are allowed, when, and how often. Messages about customers
-// are passed on unchanged.
-// Invariant: no message is accepted before the hello. A process that sends a message out of order is killed, and that
-// message is passed on at most once.
+// Protocol states of the process at a window: which messages are allowed, when, and how often.
+// Invariant: no message is accepted before the hello. A process that sends a message out of order is killed.
 
 import BankModel
 import Configuration

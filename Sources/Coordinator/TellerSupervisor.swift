@@ -1,6 +1,7 @@
-// Supervisor of the teller processes: starts one at every open window, passes on its messages, detects every kind of
-// exit, and starts the successor. Invariant: the exit of a teller is reported exactly once, after its process was
-// reaped and its channel closed. If a window without a process is closed, an exit with code 0 is reported for it.
+// Supervisor of the teller processes: starts one at every open window, passes on its messages, detects its exit, and
+// starts the successor.
+// Invariant: the exit of a teller is reported once, after its process was reaped and its channel closed. If a window
+// without a process is closed, an exit with code 0 is reported for it.
 
 import BankModel
 import CommandRunner
@@ -20,7 +21,7 @@ package final class TellerSupervisor {
   /// A line that a worker program wrote, or the number of its dropped lines, for the log.
   enum OutputLine {
     case line([UInt8])
-    /// Number of lines dropped because the program wrote too many within a second.
+    /// Number of dropped lines.
     case omitted(Int64)
   }
 
@@ -55,7 +56,6 @@ package final class TellerSupervisor {
   let programs: ProgramPaths
   /// Service names by number.
   package var services: ServiceDirectory
-  /// Kind of worker of each service.
   var kinds = ServiceKinds()
   /// Returns the configured worker program of a window.
   var workerAt: ((Window) throws(SystemError) -> ChildProcess.Program)?
@@ -106,7 +106,6 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Creates the slot of a window.
   func add(_ window: Window) -> SupervisedTeller {
     let slot = SupervisedTeller(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     slots[window] = slot
@@ -121,7 +120,7 @@ package final class TellerSupervisor {
     inOrder.removeAll { $0.window == window }
   }
 
-  /// Closes a window. A ready teller stays until it is dismissed or killed; one that is not ready is killed at once.
+  /// Closes a window. A ready teller stays until it is dismissed or killed; one that is starting is killed.
   package func close(_ window: Window) {
     guard let slot = slots[window] else { return }
     slot.isWanted = false
@@ -147,8 +146,8 @@ package final class TellerSupervisor {
     send(window, .close)
   }
 
-  /// Sends a message to the teller at a window; together with the next message if `canBeDelayed` is true, because
-  /// waking a busy teller for an acknowledgement alone accounted for a quarter of all sends.
+  /// Sends a message to the teller at a window; together with the next message if `canBeDelayed` is true, so that a
+  /// busy teller is not woken for an acknowledgement alone.
   package func send(_ window: Window, _ message: MessageToTeller, canBeDelayed: Bool = false) {
     guard let slot = slots[window], let channel = slot.channel else { return }
     channel.send(message)
@@ -182,7 +181,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Kills the teller at a window at once.
+  /// Kills the teller at a window.
   package func kill(_ window: Window, reason: String, at now: Moment) {
     guard let slot = slots[window], let child = slot.child else { return }
     log.write(event: "killing", level: .warn, at: now) {
@@ -244,9 +243,9 @@ package final class TellerSupervisor {
 
   /// True if no teller process exists.
   package var isEmpty: Bool { inOrder.allSatisfy { $0.child == nil } }
-  /// Closes every window: its ready teller stays until it is dismissed or killed, and any other is killed at once.
+  /// Closes every window; see ``close(_:)``.
   package func closeAll() { for slot in inOrder { close(slot.window) } }
-  /// Kills the processes at all windows at once.
+  /// Kills the processes at all windows.
   package func killAll() { for slot in inOrder { slot.child?.kill(SIGKILL) } }
 
   /// Registers a teller whose messages are sent at the end of the iteration.
@@ -344,8 +343,7 @@ extension TellerSupervisor: ProcessSupervisor {
     if hasCommandsMarkerFile { OrphanReaper.note(in: BankHome(home), groups) }
   }
 
-  /// Handles the end of a channel. A teller that dies closes its channel just before its exit is reported, so
-  /// this function logs only a teller that broke the channel itself.
+  /// Handles the end of a channel. An end of file is not logged, because a teller that dies closes its channel, too.
   func channelEnded(_ slot: SupervisedTeller, _ end: CloseReason) {
     switch end {
     case .endOfFile where slot.phase == .leaving:

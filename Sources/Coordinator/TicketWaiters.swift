@@ -172,7 +172,7 @@ struct TicketWaiters {
 }
 
 extension AwaitedTicketsReport {
-  /// Counts of a wait; never negative, although a change may be counted twice for a moment.
+  /// Counts of a wait; a negative count is reported as none.
   init(dead: Int64, counting cancelled: Int64) {
     self.init(dead: max(0, dead), cancelled: cancelled > 0 ? cancelled : nil)
   }

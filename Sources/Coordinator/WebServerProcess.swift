@@ -1,7 +1,6 @@
-// Web server process of this bank, and the settings with which it was started. The supervisor manages the process.
-// Invariant: at most one web server exists. It runs until it is stopped, the supervisor gives it up, or the bank
-// closes. If the coordinator is killed, the next one starts it again, because the settings are stored in a file. The
-// bank opens and serves even if the web server fails.
+// Web server process of this bank, and the settings with which it was started.
+// Invariant: at most one web server exists. If the coordinator is killed, the next one starts it again with the stored
+// settings.
 // Errors: settings that cannot be used are refused; an invalid file counts as missing.
 
 import BankModel
@@ -23,7 +22,7 @@ final class WebServerProcess: CoordinatorComponent {
 
   /// Starts the web server again if it ran under a crashed coordinator. After a clean close it stays off.
   func open() {
-    // Simulations have no web server, and their recorded runs must not change.
+    // Simulations have no web server.
     guard Kernel.isLinux else { return }
     guard context.options.isRecovery, let order = remembered() else { return forget() }
     self.order = order
@@ -67,7 +66,6 @@ final class WebServerProcess: CoordinatorComponent {
     }
   }
 
-  /// Command-line arguments of the web server.
   private func arguments(of order: WebServerSettings) -> [String] {
     var words = ["--home", context.home.path]
     if let port = order.port { words += ["--port", String(port)] }

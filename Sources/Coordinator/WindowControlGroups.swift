@@ -2,10 +2,9 @@
 // group per window below it. The bank's own processes are in none of them, so a window's group can be killed as a
 // whole.
 // Invariant: a group is named after the home and the window, so that the next coordinator recognizes it, even if that
-// coordinator runs in another group. No command or worker starts while a process exists in a group of an earlier
-// coordinator.
+// coordinator runs in another group.
 // Errors: if this process may not create groups, or the kernel cannot start a process in one, no groups are used. Then
-// only the marks of processes show to which home and service they belong.
+// the marks of processes show to which home and service they belong.
 
 import BankModel
 import Posix
@@ -40,8 +39,7 @@ package final class WindowControlGroups {
     try? group(of: window)?.subgroup(String(generation))
   }
 
-  /// Kills all processes at a window with one system call. Later processes start in another group; see
-  /// `ControlGroup.kill()`.
+  /// Kills all processes at a window. Later processes start in another group; see `ControlGroup.kill()`.
   func end(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).kill() }
   /// Removes the group of a window.
   func remove(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).remove() }

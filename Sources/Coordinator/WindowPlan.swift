@@ -1,7 +1,6 @@
 // Number of windows of each service, and the configuration that sets it. A reload reads the configuration again and
 // applies it to all parts that depend on it.
-// Invariant: an invalid configuration changes nothing. If a guardian would restart this bank, the wanted numbers of
-// windows are stored before the first window opens.
+// Invariant: an invalid configuration changes nothing.
 
 import BankModel
 import Configuration
@@ -32,8 +31,8 @@ final class WindowPlan: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Changes the numbers of windows. The client is answered when the windows are settled: every new one has a ready
-  /// teller, and every closed one is gone; see ``TellerSupervisor/isSettled``.
+  /// Changes the numbers of windows. The client is answered when the windows are settled; see
+  /// ``TellerSupervisor/isSettled``.
   ///
   /// - Parameter isAskedFromWithin: Returns true for a client that is part of the work at a window. The client is then
   ///   answered at once, because that window may close.
@@ -72,8 +71,7 @@ final class WindowPlan: CoordinatorComponent {
     awaitWindows(requester, unless: isAskedFromWithin)
   }
 
-  /// Reloads the configuration. The client is answered when the windows are settled: each has a ready teller with the
-  /// new settings, and closed ones are gone.
+  /// Reloads the configuration. The client is answered when the windows are settled.
   ///
   /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
   func reload(_ requester: RequestHandle, isAskedFromWithin: (ControlSession) -> Bool) {
@@ -85,8 +83,7 @@ final class WindowPlan: CoordinatorComponent {
     awaitWindows(requester, unless: isAskedFromWithin)
   }
 
-  /// Adds a client that waits until the bank is open and every window has a ready teller; refuses it if the bank is
-  /// closing.
+  /// Adds a client that waits until the bank is open and the windows are settled; refuses it if the bank is closing.
   func awaitOpen(_ requester: RequestHandle) { if !refusesWhileEnding(requester) { awaitWindows(requester) } }
 
   /// Reloads after SIGHUP, without accepting database mismatches: log rotation and service managers send this
@@ -105,22 +102,22 @@ final class WindowPlan: CoordinatorComponent {
     return context.isEnding
   }
 
-  /// Adds a client that waits until the windows are settled (each has a ready teller, closed ones are gone). A client
-  /// inside the work at a window is answered at once, because its window may be waiting for the client.
+  /// Adds a client that waits until the windows are settled. A client inside the work at a window is answered at once,
+  /// because its window may be waiting for the client.
   private func awaitWindows(_ requester: RequestHandle, unless isAskedFromWithin: (ControlSession) -> Bool) {
     guard isAskedFromWithin(requester.session) else { return awaitWindows(requester) }
     subscriptions.changed = true
     server.answer(requester, .status(reports.status()))
   }
 
-  /// Adds a client that waits until the windows are settled: each has a ready teller, and closed ones are gone.
+  /// Adds a client that waits until the windows are settled.
   private func awaitWindows(_ requester: RequestHandle) {
     subscriptions.awaitWindows(requester)
     subscriptions.changed = true
   }
 
-  /// Opens the windows of the configuration or those requested at the start. A window of a service that is
-  /// not configured any more is closed after its present customer.
+  /// Opens the windows of the configuration or those requested at the start. A service that is not configured any more
+  /// gets none.
   func open() {
     let services = context.services
     for service in services.directory.services {

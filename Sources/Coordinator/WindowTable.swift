@@ -1,10 +1,9 @@
-// Table of one value per window, in window order.
-// Invariant: a stored value is found until it is removed, and iteration follows the order of the windows.
+// Table of one value per window,
+// in window order.
 
 import BankModel
 
-/// Values by window. The coordinator accesses the table several times per customer, and window numbers are small and
-/// dense, so no hashing is needed.
+/// Values by window. Window numbers are small and dense, so no hashing is needed.
 struct WindowTable<Value> {
   /// Indexed by service index and window place.
   private var rows: [[Value?]] = []
@@ -23,7 +22,6 @@ struct WindowTable<Value> {
     }
   }
 
-  /// All values in window order.
   var values: [Value] { rows.flatMap { $0.compactMap(\.self) } }
   var count: Int { rows.reduce(0) { $0 + $1.count { $0 != nil } } }
 }

@@ -1,8 +1,5 @@
 // Schedule of dashboard snapshots. A new viewer receives a snapshot at once. Further snapshots are made after changes,
-// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate.
-// `SubscriptionSender` sends each viewer the newest snapshot, which is encoded once for all viewers.
-// Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes no snapshot is
-// made either, after all rates were shown as zero. A snapshot that differs from the previous one only in its times is
+// and when time alone has changed a displayed rate. A snapshot that differs from the previous one only in its times is
 // not sent.
 
 import BankModel
@@ -13,8 +10,8 @@ import Wire
 final class BoardFeed: CoordinatorComponent {
   /// Shortest pause between two snapshots.
   static let pause = TimeSpan.milliseconds(50)
-  /// Pause if at least `fullSpeed` customers were served since the last snapshot. Each snapshot costs time that
-  /// serving needs, and at this speed its lists change completely each time anyway.
+  /// Pause if at least `fullSpeed` customers were served since the last snapshot. Each snapshot costs time that serving
+  /// needs.
   static let (pauseAtFullSpeed, fullSpeed) = (TimeSpan.milliseconds(100), Int64(100))
   /// Time for which a snapshot waits for the next commit, to include its changes. Without this wait the changes
   /// would be shown up to a whole pause later.

@@ -1,7 +1,6 @@
 // Snapshots of the bank for dashboards. Between two snapshots only the rates of arrival and service, and caches, are
 // stored.
-// Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Counts may include
-// changes that are not on disk yet, as in every report of a running bank.
+// Invariant: a snapshot has bounded size. Counts may include changes that are not on disk yet.
 
 import BankModel
 import Posix
@@ -11,12 +10,10 @@ import Wire
 
 final class BoardSnapshots: CoordinatorComponent {
   private let reports: BankReports
-  /// Reader of the first waiting customers.
   private let waiting: WaitingCustomersReader
   /// Number of dead letters of each service.
   private let dead: DeadLetterCounts
   private var memory = MemorySamples()
-  /// Rates of arrival and service.
   private(set) var throughput: Throughput
 
   init(_ dependencies: CoordinatorComponent, _ reports: BankReports) {

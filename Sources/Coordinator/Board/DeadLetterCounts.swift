@@ -1,7 +1,6 @@
 // Number of dead letters per service, which the day's counters do not contain. The letters are counted on the first
 // request, and the numbers are updated from then on.
-// Invariant: if the sum differs from the day's counter, the letters are counted again. While there are viewers this
-// happens at most once a second, and not while the store must not be queried.
+// Invariant: if the sum differs from the day's counter, the letters are counted again, with pauses.
 
 import BankModel
 import QueueCore

@@ -1,7 +1,6 @@
 // Last events of the bank for dashboards, in a ring buffer.
 // Invariants: a shown event keeps its sequence number for the life of this process, and the numbers have no gap. An
-// event is shown only after it is on disk. A new viewer gets the last events. Events are stored in a buffer that is
-// reused.
+// event is shown only after it is on disk.
 
 import BankModel
 import QueueCore

@@ -1,6 +1,5 @@
 // Memory of the processes at the windows and of outside workers, for viewers.
-// Invariant: a process is measured only on request, and at most once a second. A snapshot measures at most 16
-// processes; later snapshots measure the others.
+// Invariant: the number of measurements per snapshot is limited; later snapshots measure the other processes.
 
 import Posix
 import Time
@@ -22,13 +21,13 @@ struct MemorySamples {
   /// Starts the measurements for a snapshot at this moment, and drops those that the last snapshot did not use.
   mutating func begin(at now: MonotonicTime) {
     (self.now, made) = (now, 0)
-    // Drop processes that were not in the last snapshot: most of them have exited.
+    // Drop processes that were not in the last snapshot.
     samples = samples.filter { $0.value.isWanted }
     for pid in samples.keys { samples[pid]?.isWanted = false }
   }
 
-  /// Resident bytes of a process, measured now or up to a second ago, or earlier if this snapshot has reached its
-  /// limit of measurements; nil if they are unknown or not measured yet.
+  /// Resident bytes of a process, from a measurement within `lifetime`, or an earlier one if this snapshot has reached
+  /// its limit of measurements; nil if they are unknown or not measured yet.
   mutating func bytes(of pid: Int32) -> Int64? {
     if let known = samples[pid], now.since(known.at) < Self.lifetime || made >= Self.perSnapshot {
       samples[pid]?.isWanted = true

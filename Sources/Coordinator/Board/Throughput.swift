@@ -1,8 +1,7 @@
-// Rates of arrival and service, from running totals and their values at the last steps of two scales: a tenth of a
-// second and six seconds. Totals and times are passed in by the caller.
-// Invariant: an event counts from the first sample after it. If no event occurs for the span of a rate, the rate is
-// zero at most one step later. A sample is cheap, because the numbers by service are read only at a long step. Between
-// two samples the values of the earlier one apply, so the loop need not wake up to take samples.
+// Rates of arrival and service, from running totals and their values at the last steps of two scales. Totals and times
+// are passed in by the caller.
+// Invariant: an event counts from the first sample after it. Between two samples the values of the earlier one apply,
+// so the loop need not wake up to take samples.
 
 import BankModel
 import Time
@@ -29,9 +28,9 @@ struct Throughput {
   private var now: MonotonicTime
   /// Totals up to the last sample.
   private var sums = Sums()
-  /// Steps of a tenth of a second, for ten seconds.
+  /// Short steps, for the ten-second rate.
   private var short: StepRing<Sums>
-  /// Steps of six seconds, for ten minutes, with the number served by service index.
+  /// Long steps, for the ten-minute rate, with the number served by service index.
   private var long: StepRing<(sums: Sums, byService: [Int64])>
   /// Time of the last change.
   private var changedAt: MonotonicTime?
@@ -68,7 +67,7 @@ struct Throughput {
       self.byService = present
     }
     guard served != self.served || issued != self.issued else { return }
-    // Tickets rolled back by a full disk were never issued.
+    // Tickets rolled back by a full disk were not issued.
     add(served: max(0, served - self.served), issued: max(0, issued - self.issued))
     (self.served, self.issued) = (served, issued)
   }
@@ -117,8 +116,7 @@ struct Throughput {
   /// Start of the current long step.
   var longStepBegan: MonotonicTime { long.back(0).at }
 
-  /// Customers served per service in each step of six seconds of the last ten minutes, oldest first, including the
-  /// current step, without leading zeros.
+  /// Customers served per service in each long step, oldest first, including the current step, without leading zeros.
   ///
   /// - Parameter present: Customers served today, by service index.
   func servedByStep(of present: [Int64]) -> [[Int64]] {

@@ -1,6 +1,5 @@
-// Kill of the process at a window at a client's request, with the same consequences as a kill by the user.
-// Invariant: only the named process is killed, by its pidfd. If another process has replaced it, no process is
-// killed. Outside workers cannot be killed in this way.
+// Kill of the process at a window at a client's request.
+// Invariant: if another process has replaced the named one, no process is killed.
 
 import BankModel
 import Glibc

@@ -1,6 +1,4 @@
-// Proof of identity of a branch: its home and the boot of its machine. If /proc is mounted, no two homes have the
-// same proof at the same time. This also holds for a copy of a home on the same machine, and for a copy on a cloned
-// machine, which gets a boot id of its own when it boots.
+// Proof of identity of a branch: its home and the boot of its machine.
 // Invariant: only the holder of a home's lock uses its proof, so an earlier branch with the same proof has exited.
 
 import Posix

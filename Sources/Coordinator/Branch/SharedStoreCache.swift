@@ -1,6 +1,6 @@
 // Queries that a branch answers without blocking, from the last events of the shared database. `SharedStoreCache`
 // refuses all other queries: they are sent to a reader process, which may block; see `SharedStoreReader`.
-// Invariant: no query blocks, and answers contain only what the database has reported, or are empty.
+// Invariant: no query blocks.
 
 import BankModel
 import QueueCore
@@ -49,39 +49,27 @@ final class SharedStoreCache: QueueReader {
 
   // MARK: - Queries for the reader
 
-  /// Always throws: a reader process looks up a ticket in the shared database.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? { throw .elsewhere }
-  /// Always throws: a reader process lists customers of the shared database.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] { throw .elsewhere }
-  /// Always throws: a reader process counts unfinished tickets.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
-  /// Always throws: a reader process counts dead letters in a range of tickets.
   func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
-  /// Always throws: a reader process counts cancelled tickets.
   func countCancelled(
     _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
   ) throws(StoreError) -> Int64 { throw .elsewhere }
-  /// Always throws: a reader process reads receipts.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     throw .elsewhere
   }
-  /// Always throws: a reader process reads the receipts of a service.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] { throw .elsewhere }
-  /// Always throws: a reader process reads the receipt of a ticket.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? { throw .elsewhere }
-  /// Always throws: a reader process reads the attempts of a ticket.
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] { throw .elsewhere }
-  /// Always throws: a reader process reads the sums of the ledger.
   func trialBalance() throws(StoreError) -> TrialBalance { throw .elsewhere }
-  /// Always throws: a reader process reads the receipts of an account.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
     throw .elsewhere
   }
-  /// Always throws: a reader process reads the rows for an audit.
   func audit() throws(StoreError) -> StoreAudit { throw .elsewhere }
 }
 

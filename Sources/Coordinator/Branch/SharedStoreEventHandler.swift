@@ -1,5 +1,5 @@
-// Handler of events from a shared database, such as answers, counts of the whole bank, and the loss of the lease.
-// Invariant: each iteration handles all events that have arrived, after the results of the queue's own transactions.
+// Handler of events from a shared database,
+// such as answers, counts of the whole bank, and the loss of the lease.
 
 import BankModel
 import Logging

@@ -1,5 +1,5 @@
-// State of the shared bank as known to this branch: its identity, and the last counts of the whole bank. This class
-// does not change the database.
+// State of the shared bank as known to this branch:
+// its identity, and the last counts of the whole bank.
 
 import BankModel
 import QueueCore
@@ -40,7 +40,7 @@ final class SharedStoreSession {
     numbers = BankCounters(day: opening.dayCounters.day)
   }
 
-  /// Stores the counts of the whole bank, and computes the rate of each branch at most every 0.9 s.
+  /// Stores the counts of the whole bank, and computes the rate of each branch if the last computation is old enough.
   func handle(_ numbers: BankCounters, at now: MonotonicTime) {
     self.numbers = numbers
     let served = Dictionary(
