@@ -1,5 +1,5 @@
 // Reading of all rows for an audit, in a separate process. Meanwhile the coordinator keeps the database file unchanged
-// and continues to serve. The process changes nothing and exits with the coordinator.
+// and continues to serve. The process exits with the coordinator.
 // Invariant: after a start the caller receives the complete result or nil, once.
 
 import Glibc

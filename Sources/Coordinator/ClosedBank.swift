@@ -1,5 +1,5 @@
-// Database of a closed bank, and the audit of its home. The caller holds the lock of the home, so no coordinator opens
-// the bank meanwhile. The audit changes nothing.
+// Database of a closed bank, and the audit of its home.
+// The caller holds the lock of the home, so no coordinator opens the bank meanwhile.
 
 import BankModel
 import Glibc

@@ -1,5 +1,5 @@
 // Audit of the stock and the vending machine of a closed bank. No service is running, so the audit reads their
-// databases under the locks of the services. It changes nothing.
+// databases under the locks of the services.
 // Invariant: a database of a service that cannot be read is a finding with its reason, and the rest of the audit is
 // still reported.
 // Errors: StoreError, for example if the disk has no space for sorting.

@@ -1,7 +1,6 @@
 // Spool of a list of customers that arrives in parts: the last customers are in memory, the others in an unnamed file.
 // An entry is checked before it is stored.
-// Invariant: all stored parts except the last are full, by count or by weight, regardless of the size of the received
-// parts.
+// Invariant: all parts except the last are full, by count or by weight, regardless of the size of the received parts.
 
 import BankModel
 import Glibc

@@ -11,7 +11,7 @@ struct EnqueuePacing {
 
   /// Start of the admission or removal in this iteration; nil if there was none.
   private(set) var began: MonotonicTime?
-  /// End of the rest, during which no customer of a large request is admitted or removed.
+  /// End of the rest of a large request.
   private(set) var restsUntil: MonotonicTime?
   /// True if a small request was admitted since the last iteration of the large one.
   private var hasConcurrentAdmission = false

@@ -1,5 +1,5 @@
 // Checks of an audit outside of the database: missing files of `HomeFileTable`, permissions of the home, and processes
-// of the home. The audit changes nothing.
+// of the home.
 
 import BankModel
 import Glibc

@@ -55,7 +55,7 @@ package final class HomeOwnership {
     }
   }
 
-  /// Starts the heartbeats, before the store is opened, because the opening of the store may take long.
+  /// Starts the heartbeats. Call before the store is opened, because the opening may take long.
   func beginHeartbeats(loop: EventLoop, patience: TimeSpan) -> Heartbeat {
     let heartbeat = Heartbeat(
       home, ServiceNotifier(environment: environment), isGuarded: options.guardian != nil,

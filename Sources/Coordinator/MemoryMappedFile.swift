@@ -1,6 +1,6 @@
 // Array of 64-bit words in a file mapped into memory. A written word is available to the next process that maps the
-// file, after any kind of exit of this one. A write needs no system call and no disk access. After a power failure any
-// subset of the words may have been stored.
+// file, after any kind of exit of this one. A write needs no system call. After a power failure any subset of the words
+// may have been stored.
 // A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
 // SIGBUS. The process matters more than the words, so the handler of the signal replaces this page by zeroed memory.
 // The next process does not see what is written there.

@@ -79,7 +79,7 @@ extension ProcessSupervisor {
   func workerOutput(of slot: Slot) throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open("/dev/null", .writeOnly)
   }
-  /// Default: a process may always start.
+  /// Default: a process may start.
   func mayStart(_ slot: Slot, at now: Moment) -> Bool { true }
   /// Default: the process sends binary frames.
   func lineLimit(for slot: Slot) -> Int? { nil }

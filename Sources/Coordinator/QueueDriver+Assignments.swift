@@ -25,7 +25,6 @@ extension QueueDriver {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
         fail(error)
         guard Kernel.hasPlantedBug("assignsWithoutPayload") else {
-          // After a halt nothing more is sent.
           if !context.isHalted { postpone(customer, lease, at: window, kind) }
           return
         }

@@ -145,7 +145,7 @@ package final class ServiceSupervisor {
   /// Next timeout, in listening time; see `ListeningClock`.
   package var nextJudgement: MonotonicTime? { nextSilenceTimeout(of: slots) }
 
-  /// Applies deadlines that have passed. The caller has handled all received messages before.
+  /// Applies deadlines that have passed. Call after the received messages were handled.
   package func runTimers(_ now: Moment) {
     let heard = Kernel.hasPlantedBug("countsOwnStallAgainstServices") ? now.monotonic : now.listeningTime
     for slot in slots {

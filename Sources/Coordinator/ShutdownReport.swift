@@ -39,7 +39,7 @@ final class ShutdownReport: CoordinatorComponent {
         DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
       }, sentAway: sentAway(dayCounters))
     guard let shared else { return report }
-    // The day belongs to the whole bank: it ends when no branch has customers left.
+    // The day belongs to the whole bank.
     if shared.isDraining {
       let bank = wholeBank(shared, report)
       if bank.isDayClosed || shared.isAlone { return bank }

@@ -201,7 +201,7 @@ package final class TellerSupervisor {
   }
   package var nextJudgement: MonotonicTime? { nextSilenceTimeout(of: inOrder) }
 
-  /// Applies deadlines that have passed. The caller has handled all received messages before.
+  /// Applies deadlines that have passed. Call after the received messages were handled.
   package func runTimers(_ now: Moment) {
     let heard = Kernel.hasPlantedBug("countsOwnStallAgainstTellers") ? now.monotonic : now.listeningTime
     if !processTreesToKill.isEmpty { continueReaping(at: now) }

@@ -80,7 +80,7 @@ extension QueueReader {
 }
 
 extension BankID {
-  /// `BANK_KEY` that every attempt of a finished customer has received; nil if the receipt has no result.
+  /// `BANK_KEY` of a finished customer; nil if the receipt has no result.
   func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }
 

@@ -1,7 +1,7 @@
 // Audit of the vending machine's purchases against the stock's orders. The caller queries both services. The audit
-// checks that every paid drink has left the stock, and no other drink, except for purchases in progress. The machine is
-// queried before and after the stock, because both continue to work. A purchase that was started and cancelled in
-// between is in neither answer, so a difference is checked again before it is a finding.
+// compares the numbers of drinks that were paid and that the stock has given. The machine is queried before and after
+// the stock, because both continue to work. A purchase that was started and cancelled in between is in neither answer,
+// so a difference is checked again before it is a finding.
 // Invariant: the memory in use depends on the size of a part of the orders, not on their number.
 
 import BankModel

@@ -1,5 +1,5 @@
 // Number of windows of each service, and the configuration that sets it. A reload reads the configuration again and
-// applies it to all parts that depend on it.
+// applies it.
 // Invariant: an invalid configuration changes nothing.
 
 import BankModel

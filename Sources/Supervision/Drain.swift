@@ -14,7 +14,7 @@ import Time
 
 /// Action that a drain requires.
 public enum DrainAction: Sendable, Equatable {
-  /// A step starts: notify all subscribers.
+  /// A step starts: notify subscribers.
   case begin(DrainStep)
   /// Accept no new customers.
   case stopAccepting

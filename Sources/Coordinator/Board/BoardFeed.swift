@@ -46,7 +46,7 @@ final class BoardFeed: CoordinatorComponent {
     return frame
   }
 
-  /// Makes a snapshot if one is due, and sends it to all viewers if it differs from the previous one.
+  /// Makes a snapshot if one is due, and publishes it if it differs from the previous one.
   func show() {
     guard subscriptions.events.isWatched else { return }
     guard subscriptions.views.count(of: .board) > 0 else { return end() }

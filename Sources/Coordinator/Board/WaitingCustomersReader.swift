@@ -1,8 +1,7 @@
 // First waiting customers of all lines. Of a line that is partly only in the store, the next customers are read from
 // the store and cached while they are valid, so that frequent snapshots do not query unchanged data.
-// Invariant: only customers with tickets on disk who are at no window are listed. While the store must not be
-// queried, because a reset is written or staged changes were discarded, customers that are only in the store are
-// omitted.
+// While the store must not be queried, because a reset is written or staged changes were discarded, customers that are
+// only in the store are omitted.
 
 import BankModel
 import Posix

@@ -13,7 +13,7 @@ import Wire
 extension EnqueueHandler {
   /// Limit of customers per request in a shared database: one transaction issues all their tickets.
   static let sharedAtMost: Int64 = 1_000_000
-  /// Limit of customers with keys of their own: no other request gets tickets while these keys are stored.
+  /// Limit of customers with keys of their own: other requests wait while these keys are stored.
   static let sharedKeysAtMost = 100_000
 
   /// Collects the customers of waiting requests until a deadline, and sends each complete request to the shared

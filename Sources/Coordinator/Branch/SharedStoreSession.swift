@@ -82,7 +82,7 @@ final class SharedStoreSession {
     confirmEmptyAfter = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Records that the database has stored the drain at this time: no customer is admitted after that time.
+  /// Records that the database has stored the drain at this time.
   func recordStoredDrain(at now: MonotonicTime) { if confirmEmptyAfter != nil { confirmEmptyAfter = now } }
   /// Records the identity after the store has joined the bank again, by itself, with a new epoch.
   func joined(_ identity: BranchIdentity) { self.identity = identity }
