@@ -76,7 +76,6 @@ final class Audits: CoordinatorComponent {
     HomeAudit(home: context.home).unknownProcesses(known: knownProcesses)
   }
 
-  /// Missing files of the home.
   private var missing: Set<HomeFile> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
     var owners: Set<HomeFile.Owner> = [.coordinator]
@@ -348,9 +347,7 @@ final class AuditRun {
   private var rows: AuditReport?
   var reconciliation: StockReconciliation
   var vending = VendingReconciliation()
-  /// True after the comparison with the orders of the stock.
   var hasFinishedStock = false
-  /// True while an answer is pending.
   private var isWaiting = false
   private var answer: Answer?
 
@@ -367,7 +364,6 @@ final class AuditRun {
   }
 
   var canContinue: Bool { !isWaiting && nextCheck == nil }
-  /// Records that an answer is pending.
   func wait() { isWaiting = true }
   /// Stores the pending answer, which has arrived.
   func handle(_ answer: Answer) {

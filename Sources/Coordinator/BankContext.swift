@@ -62,7 +62,6 @@ final class BankContext {
 
   /// Language of texts: that of the command line, or else that of the configuration.
   var language: Language { options.language ?? configuration.language ?? .english }
-  /// Sets the time to the present moment.
   func updateTime() { now = loop.moment() }
   /// Sets the time to the moment at which the loop woke up with events.
   func updateTimeToWakeup() { now = loop.momentOfLastPoll() }
@@ -85,7 +84,6 @@ final class BankContext {
     log.write(event: event, level: level, at: now, fill)
   }
 
-  /// Records that the bank is closing.
   func beginEnding() { isEnding = true }
   /// Lets the process exit after this iteration. No effect after a cut-off.
   func end(with code: Int32) { if !isHalted { exitCode = code } }

@@ -124,7 +124,6 @@ struct BankHome: Sendable {
     throw Failure(.damaged, subject: database, messageDetail: MessageDetail(.emptyAfterOpening))
   }
 
-  /// Failure that states why the home cannot be used.
   private func failure(_ error: SystemError) -> Failure {
     let messageDetail =
       switch (error.call, error.code) {

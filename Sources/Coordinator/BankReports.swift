@@ -79,7 +79,7 @@ final class BankReports: CoordinatorComponent {
       + outside.present.map { (report(on: $0, memory), $0.servedWindows) }
   }
 
-  /// Earliest issue time of the waiting customers; nil if no customer waits. While the disk is full only the
+  /// Earliest issue time of the waiting customers; nil if no customer waits. If the store cannot be read, only the
   /// customers in memory are considered.
   private func oldestWaiting() -> WallTime? {
     var oldest = queue.machine.oldestWaiting

@@ -83,7 +83,6 @@ struct ClosedServiceAudit {
     reconciliation.complete(&report)
   }
 
-  /// True if the service has a database.
   private func isThere(_ service: ServiceHome) -> Bool {
     (try? FileMetadata.inspect(service.database)) != nil
   }

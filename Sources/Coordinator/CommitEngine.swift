@@ -57,7 +57,7 @@ final class CommitEngine {
   var isResetting: Bool { store.resetProgress != nil }
   var resetProgress: ResetProgress? { store.resetProgress }
 
-  /// Adds a change to the open transaction. While the disk is full the change is not staged.
+  /// Adds a change to the open transaction, unless the disk is full or the process is cut off.
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.hasPlantedBug("stagesTwice") && !context.isHalted else { return }
     try store.stage(change)
@@ -126,7 +126,6 @@ final class CommitEngine {
     return postponed
   }
 
-  /// Continues to write a reset until a deadline.
   func continueReset(until: MonotonicTime) throws(StoreError) {
     while isResetting, SystemClock.monotonic() < until { try store.continueReset() }
   }
@@ -167,7 +166,6 @@ final class CommitEngine {
     return progress
   }
 
-  /// True if a transaction is in flight.
   var isUnderway: Bool { !underway.isEmpty }
 
   /// True if ``takeResult()`` may return a result: one is pending, or the store is on a remote server.
@@ -225,7 +223,7 @@ final class CommitEngine {
     durableCounters.know(services: store.services.count)
   }
 
-  /// Lets the store do its deferred work, unless the disk is full.
+  /// Lets the store do its deferred work.
   func runDeferredWork() throws(StoreError) { if isWorking { try store.runDeferredWork() } }
 
   /// Discards staged changes and transactions in flight, after a full disk. The first retry is immediate.

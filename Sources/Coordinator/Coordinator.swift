@@ -137,7 +137,6 @@ package final class Coordinator {
     connect()
   }
 
-  /// Sets callbacks between the parts.
   private func connect() {
     let shared = branch.shared
     reader?.decorate = { [unowned reports] in reports.addingLocalAttempt($0) }
@@ -321,7 +320,6 @@ package final class Coordinator {
     return true
   }
 
-  /// Handles deadlines that have passed.
   private func runTimers() throws(SystemError) {
     if isSilenceCheckDue {
       // Handle everything received so far before silence is taken for a hang.

@@ -32,7 +32,6 @@ package struct CoordinatorLimits: Sendable {
 /// Limits on clients of the coordinator: numbers, sizes and times.
 enum ClientLimits {
   static let frame = FrameLimits.control
-  /// Limits of the control socket.
   static var ofSocket: ServiceLimits {
     var limits = ServiceLimits()
     (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
@@ -54,7 +53,6 @@ enum ClientLimits {
 struct BeatCount {
   /// Number of reports since the start of the count.
   private var count = 0
-  /// Start of the count.
   private var since = MonotonicTime(nanoseconds: 0)
 
   /// Counts one report. Returns true if more than `beats` reports have arrived within a second of the last restart of
@@ -67,11 +65,9 @@ struct BeatCount {
     return now.since(since) < .seconds(1)
   }
 
-  /// Restarts the count at a moment.
   mutating func begin(at now: MonotonicTime) { (count, since) = (0, now) }
 }
 
-/// Limits on tellers.
 enum TellerLimits {
   static let frame = FrameLimits.teller
   /// Unread bytes allowed for one teller: as many customers as it can have in flight, each with a payload.

@@ -56,7 +56,6 @@ struct CoordinatorOptions: Sendable, Equatable {
     case unusable(String)
   }
 
-  /// Parses the arguments after the program name.
   init(_ arguments: [String]) throws(Failure) {
     var remaining = arguments[...]
     while let argument = remaining.popFirst() {
@@ -150,7 +149,6 @@ struct CoordinatorOptions: Sendable, Equatable {
 
 /// Merges the command line and the configuration file; options take precedence.
 extension CoordinatorOptions {
-  /// Files that configure the bank.
   var files: BankFiles { BankFiles(home: home, configuration: config) }
 
   /// Reads the configuration file now and applies the options to it.

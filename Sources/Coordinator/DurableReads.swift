@@ -117,7 +117,6 @@ extension QueueReader {
 }
 
 extension TrialBalance {
-  /// Rows of the ledger report.
   var rows: [LedgerRow] {
     [
       LedgerRow(account: "cash", cash), LedgerRow(account: "loans", loans),

@@ -155,8 +155,7 @@ final class EnqueueHandler: CoordinatorComponent {
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreConcurrent) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
-  /// First number of a request that cannot complete, if its customers are still to be removed. A request
-  /// whose last slice is not on disk yet counts as complete.
+  /// First number of a request that cannot complete, if its customers are still to be removed.
   var remains: TicketNumber? {
     guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn,
       first > queue.machine.dayCounters.issued,

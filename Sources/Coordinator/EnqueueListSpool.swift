@@ -15,7 +15,6 @@ final class EnqueueListSpool {
 
   /// Number of the client's request.
   let number: UInt32
-  /// Number of customers received so far.
   private(set) var count: Int64 = 0
   /// Reason for refusing the list.
   private(set) var failure: Failure?
@@ -117,7 +116,6 @@ final class EnqueueListSpool {
     unspooledWeight += entry.weight
   }
 
-  /// Number of customers in a part.
   func count(ofPart part: Int) -> Int { part < counts.count ? counts[part] : unspooled.count }
 
   /// Records that the list is complete.
@@ -158,7 +156,6 @@ final class EnqueueListSpool {
   /// Discards the list because of an invalid entry.
   private func refuse(_ reason: MessageDetail) { give(up: Failure(.badRequest, messageDetail: reason)) }
 
-  /// Discards the list because of a failure.
   private func give(up failure: Failure) {
     self.failure = failure
     unspooled = []

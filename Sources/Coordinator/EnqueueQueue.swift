@@ -113,7 +113,6 @@ final class EnqueueQueue {
   /// Request whose customers are being admitted; nil if there is none.
   var current: Order?
 
-  /// Adds a request to the end of the line.
   func append(_ order: Order) { waiting.append(order) }
 
   /// Makes the next request the current one if there is no current one, and returns the current request. Nil if
@@ -153,7 +152,6 @@ final class EnqueueQueue {
     return nil
   }
 
-  /// Removes the first waiting request.
   private func dropFirst() {
     head += 1
     if head > 1_024 || head == waiting.count {

@@ -8,7 +8,6 @@ import QueueCore
 import Time
 
 final class ExternalWorkerLog {
-  /// Log of one worker.
   private struct Entry {
     var file: LogFile
     var generation: Generation
@@ -124,7 +123,6 @@ final class ExternalWorkerLog {
   var nextFlush: MonotonicTime? { entries.values.reduce(nil) { .earlier($0, $1.file.nextFlush) } }
   /// Writes the buffered lines of each log whose time to be written has come.
   func flushIfDue(_ now: MonotonicTime) { for entry in entries.values { entry.file.flushIfDue(now) } }
-  /// Writes the buffered lines of all logs now.
   func flush() { for entry in entries.values { entry.file.flush() } }
 
   private func name(of window: Window) -> ServiceName { context.services.directory[window.service] }

@@ -14,9 +14,7 @@ final class GuardianSupervisor {
 
   /// The guardian whose exit this process watches, with a handle: its parent, or a child that it has started.
   private enum WatchedProcess {
-    /// Guardian that started this process.
     case parent(ProcessHandle, Registration)
-    /// Guardian started by this process.
     case child(ChildProcess, Registration)
   }
 
@@ -109,14 +107,12 @@ final class GuardianSupervisor {
 
   // MARK: - Reports
 
-  /// Reports that the bank is open.
   func opened(windows: Int, day: Int64) {
     guard phase == .opening else { return }
     phase = .open
     report(.ready(status: "Day \(day), \(windows) windows are open."))
   }
 
-  /// Reports that the bank is closing.
   func stopping() {
     guard phase == .opening || phase == .open else { return }
     phase = .stopping

@@ -20,7 +20,6 @@ final class Heartbeat {
   private let loop: EventLoop
   /// Number of the last heartbeat, which the guardian repeats in its answer.
   private var number: Int64 = 0
-  /// Time of the next heartbeat.
   private var dueAt: MonotonicTime
   private var socket: FileDescriptor?
   private var registration: Registration?
@@ -79,7 +78,6 @@ final class Heartbeat {
     registration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in handle() }
   }
 
-  /// Reads the answers that have arrived.
   private func handle() {
     // The number of messages is limited, because any process of this user may write to the socket.
     for _ in 0..<64 {

@@ -94,7 +94,6 @@ struct HomeAudit {
       })
   }
 
-  /// Findings about missing files.
   static func messageDetails(on missing: Set<HomeFile>) -> [MessageDetail] {
     missing.sorted { $0.path < $1.path }.map { MessageDetail(.homeFileMissing, $0.path, $0.owner.rawValue) }
   }
@@ -148,7 +147,6 @@ struct HomeAudit {
 }
 
 extension AuditReport {
-  /// Adds several findings.
   mutating func add(_ problems: [MessageDetail]) { for problem in problems { add(problem) } }
 }
 

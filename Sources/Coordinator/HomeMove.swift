@@ -89,7 +89,6 @@ final class HomeMove: MoveObserver {
     onProgress?(ProgressReport(phase: .moving, done: done, total: total)) ?? true
   }
 
-  /// Writes the marker file before the commit.
   func willCommit() throws { try write(MoveMarkerFile(address: address, isDone: false)) }
 
   private func write(_ note: MoveMarkerFile) throws(Failure) {

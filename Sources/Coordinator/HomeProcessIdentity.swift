@@ -10,7 +10,7 @@ import Posix
 package struct HomeProcessIdentity: Sendable, Hashable {
   private let number: UInt64
 
-  /// - Returns: Nil on a simulated machine and for a missing home.
+  /// - Returns: Nil if marks are not supported or the home is missing.
   init?(of home: BankHome, _ bankID: BankID) {
     guard ProcessMark.areSupported, let facts = try? FileMetadata.inspect(home.path) else { return nil }
     number = [UInt64(bitPattern: bankID.number), facts.device, facts.inode].reduce(0) { mixed, part in

@@ -49,7 +49,6 @@ final class HomeRepair: CoordinatorComponent {
     } catch { context.write(event: "home_watch_failed", level: .warn) { $0.field("msg", error.description) } }
   }
 
-  /// Ignores all further losses.
   func stop() { watch?.onMissingFiles = nil }
   var nextDeadline: MonotonicTime? { watch?.repairAt }
 
@@ -250,7 +249,6 @@ final class HomeFileWatcher {
     }
   }
 
-  /// Called with the missing files.
   var onMissingFiles: (([MissingFile]) -> Void)?
 
   private let home: BankHome
@@ -271,12 +269,10 @@ final class HomeFileWatcher {
   func missingFiles() -> [MissingFile] { missingFiles(in: names.missingFiles()) }
   /// Records the present files as the expected ones, so that only later removals are reported.
   func remember() throws(SystemError) { try names.remember() }
-  /// Postpones the repair, because it failed.
+  /// Postpones the repair.
   func postpone() { names.postpone() }
-  /// Returns the paths of the files that are missing now.
   func missingPaths() -> [String] { names.missingFiles() }
 
-  /// Paths of the files that belong to a kind.
   static func paths(of loss: MissingFile, _ home: BankHome) -> [String] {
     loss.entries.map { Paths.join(home.path, $0.path) }
   }

@@ -11,9 +11,7 @@ import QueueCore
 package final class InFlightTable {
   /// Power of two. Consecutive ticket numbers are in different buckets.
   private static let buckets = 1_024
-  /// Number of words in a bucket.
   private static let ways = 8
-  /// Number of words before the first bucket.
   private static let header = 8
   /// Size in words of 64 bits.
   package static let wordCount = header + buckets * ways
@@ -82,7 +80,6 @@ package final class InFlightTable {
     try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly).readAll(limit: 64)
   }
 
-  /// True if no customer is recorded.
   var isEmpty: Bool { count == 0 }
   /// True if the coordinator of this table has exited cleanly.
   package var isClosed: Bool { words[Head.isClosed] == 1 }
@@ -147,7 +144,6 @@ package final class InFlightTable {
     words[Head.day] = UInt64(bitPattern: day)
   }
 
-  /// Removes all customers.
   private func clear() {
     for position in Self.header..<Self.wordCount { words[position] = 0 }
     count = 0
@@ -198,14 +194,12 @@ package final class InFlightTable {
     }
   }
 
-  /// Changes the entry at an index of the table.
   private func change(_ position: Int, _ body: (inout Entry) -> Void) {
     var entry = Entry(word: words[position])
     body(&entry)
     words[position] = entry.word
   }
 
-  /// Removes the customer at an index of the table.
   private func free(_ position: Int) {
     words[position] = 0
     count -= 1

@@ -18,7 +18,6 @@ final class IncrementalCommands: CoordinatorComponent {
   private var deferred: [(request: ControlRequest, session: ControlSession)] = []
   /// Requests whose clients receive progress, with the total of each.
   private var progressTotals: [RequestNumber: Int64] = [:]
-  /// Time of the last progress reports.
   private var reportedAt = MonotonicTime(nanoseconds: 0)
 
   init(_ dependencies: CoordinatorComponent, _ enqueueHandler: EnqueueHandler) {

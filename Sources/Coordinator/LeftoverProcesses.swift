@@ -8,7 +8,6 @@ import Posix
 import Time
 
 struct LeftoverProcesses {
-  /// Pause between two checks.
   static let pause = TimeSpan.seconds(1)
 
   private var processes: [Orphans.LeftoverProcess] = []

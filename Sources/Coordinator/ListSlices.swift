@@ -162,7 +162,6 @@ struct SlicedList {
   /// Hashes of the keys of held-back new customers; no other request may use these keys before the list is
   /// complete.
   private var keysHeldBack: Set<Int> = []
-  /// Number of parts that were admitted.
   private var taken = 0
 
   /// Holds back at most half of the parts. Of a list with keys at most `EnqueueListSpool.checkedParts` parts are held

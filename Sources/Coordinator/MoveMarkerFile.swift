@@ -9,7 +9,6 @@ import Configuration
 import Posix
 
 struct MoveMarkerFile: Equatable {
-  /// Address of the database.
   var address: String
   /// True if the move is known to be complete. False if its result is unknown.
   var isDone: Bool

@@ -5,7 +5,6 @@
 import BankModel
 import Wire
 
-/// Services of an open bank.
 struct OfferedServices: Sendable {
   /// All services that ever had a number.
   let directory: ServiceDirectory

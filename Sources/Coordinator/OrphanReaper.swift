@@ -26,7 +26,6 @@ package final class OrphanReaper {
 
   /// Time to wait for remaining processes after SIGKILL, and pause between two checks of a group.
   private static let (killTimeout, pause) = (TimeSpan.seconds(10), TimeSpan.milliseconds(1))
-  /// Program name of a guardian.
   private static let guardian = "bank-guardian"
 
   /// - Parameter dayCounters: Counters at the start of the coordinator.

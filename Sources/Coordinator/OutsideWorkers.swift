@@ -11,7 +11,6 @@ import Time
 import Transport
 import Wire
 
-/// Connection of one worker.
 final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
   /// Services named in the worker's hello; empty before the hello.
   var services: [Service] = []
@@ -33,7 +32,6 @@ final class WorkerSession: ClientSession<TellerMessage, MessageToTeller> {
 
 /// Server at the socket to which outside workers connect.
 final class WorkerServer: ClientServer<TellerMessage, MessageToTeller, WorkerSession> {
-  /// Called with each message of a worker.
   var onMessage: (TellerMessage, WorkerSession) -> Void = { _, _ in }
 
   init(loop: EventLoop) {
@@ -101,7 +99,7 @@ final class OutsideWorkers: CoordinatorComponent {
   /// True while outside workers can connect.
   private(set) var isListening = false
 
-  /// Disconnects all workers and stops listening, because the bank closes.
+  /// Disconnects all workers and stops listening.
   func close() {
     isListening = false
     workers.close()

@@ -13,7 +13,6 @@ final class PayloadMemoryLimiter {
   /// Limit for one client, in bytes. The server does not read a client that has reached it.
   static let ofClient = 4 << 20
 
-  /// Bytes counted at present.
   fileprivate(set) var bytes = 0
 
   /// True if this many more bytes stay within the limit.

@@ -26,7 +26,6 @@ struct ProcessLimits {
 package typealias InProcessWorkerFactory =
   (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
 
-/// Supervisor of processes of one kind.
 protocol ProcessSupervisor: AnyObject {
   associatedtype Incoming: FrameMessage
   associatedtype Outgoing: FrameMessage
@@ -56,7 +55,6 @@ protocol ProcessSupervisor: AnyObject {
   func mayStart(_ slot: Slot, at now: Moment) -> Bool
   /// Called after a process was started, to set its deadlines.
   func began(_ slot: Slot, at now: Moment)
-  /// Called with each message of the present process.
   func handle(_ message: Incoming, from slot: Slot)
   /// Called when a running process has closed or broken its channel.
   func channelEnded(_ slot: Slot, _ end: CloseReason)

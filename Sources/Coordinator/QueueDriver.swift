@@ -15,7 +15,6 @@ package protocol QueueObserver: AnyObject {
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
 }
 
-/// Effect for an outside worker.
 enum OutsideWorkerCommand {
   case send(MessageToTeller)
   case expel(Generation, reason: String)
@@ -25,7 +24,6 @@ final class QueueDriver {
   private(set) var machine: QueueMachine
   let engine: CommitEngine
 
-  /// Called with an effect for an outside worker.
   var onOutsideCommand: (OutsideWorkerCommand, Window) -> Void = { _, _ in }
   /// Called with an operator's command for customers that this branch has not claimed; the database executes it.
   var onForward: (OperatorCommand, RequestNumber) -> Void = { _, _ in }
@@ -88,7 +86,6 @@ final class QueueDriver {
 
   // MARK: - Events
 
-  /// Applies an event and performs its effects.
   func process(_ event: QueueEvent) {
     apply(event)
     perform()
@@ -114,7 +111,6 @@ final class QueueDriver {
     subscriptions.changed = true
   }
 
-  /// Replaces the rules of the queue, after the configuration was reloaded.
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
   /// Number of customers cancelled by the reset that is answered now; nil for other requests.
   func takeCancelledCount(by request: RequestNumber) -> Int64? { machine.takeCancelledCount(by: request) }
@@ -245,7 +241,6 @@ final class QueueDriver {
     do throws(StoreError) { if let event = try engine.read(effect) { apply(event) } } catch { fail(error) }
   }
 
-  /// Performs the reads that were postponed to a later iteration.
   func readPostponed() {
     guard engine.hasPostponed else { return }
     context.updateTime()

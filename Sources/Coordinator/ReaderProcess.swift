@@ -12,7 +12,6 @@ import Time
 import Transport
 import Wire
 
-/// Query to a reader process.
 final class ReaderQuery {
   let command: ControlCommand
   /// Timeout from the moment at which the query is sent.
@@ -37,7 +36,6 @@ final class ReaderQuery {
 final class ReaderProcess {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
-  /// Command to start the process.
   struct Program {
     var path: String
     var arguments: [String]
@@ -133,7 +131,6 @@ final class ReaderProcess {
     }
   }
 
-  /// Answers a query with a failure.
   private func fail(_ question: ReaderQuery, _ messageDetail: MessageDetail) {
     question.onAnswer(.failure(Failure(.system, messageDetail: messageDetail)), false)
   }

@@ -73,7 +73,6 @@ enum RecoveryMarkerFile {
 enum WindowsMarkerFile {
   private static let longest = 1 << 17
 
-  /// Stores the numbers.
   static func write(_ windows: [ServiceName: Int32], at path: String) {
     RecoveryMarkerFile.write(Array(text(windows).utf8), at: path)
   }

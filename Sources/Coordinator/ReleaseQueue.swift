@@ -32,7 +32,6 @@ package final class ReleaseQueue {
   /// Time of the next scan that retries refused tickets; nil for none.
   private var refusedAt: MonotonicTime?
 
-  /// A scan through the records of the store.
   private struct ReleaseScan {
     /// Last record covered.
     var position: TicketOfDay?
@@ -40,7 +39,6 @@ package final class ReleaseQueue {
     var retriesRefused: Bool
   }
 
-  /// Largest number of requests in flight.
   static let limit = 64
   /// Largest number of refused tickets in memory; the releases of others are requested again in each scan.
   static let maxRefused = 4_096
@@ -107,7 +105,6 @@ package final class ReleaseQueue {
     }
   }
 
-  /// Asks the stock to release the order of a ticket.
   private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
       guard let self else { return }

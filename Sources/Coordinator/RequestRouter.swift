@@ -108,7 +108,6 @@ final class RequestRouter: CoordinatorComponent {
       + (waits?.count(of: session) ?? 0)
   }
 
-  /// Passes a request to the part that answers it.
   private func route(_ request: ControlRequest, _ requester: RequestHandle) {
     if let refusal = selfWaitGuard.refusal(of: request.command, from: requester.session) {
       return server.answer(requester, .failure(refusal))

@@ -46,7 +46,6 @@ struct NumberedTickets {
   var service: Service?
   /// The remaining customers have higher numbers than this one.
   var after: TicketNumber
-  /// Largest number of further entries.
   var left: Int64
 }
 
@@ -76,7 +75,6 @@ final class ResultStreams: CoordinatorComponent {
   /// Records that a commit may have added receipts.
   func noteCommit() { hasNewReceipts = true }
 
-  /// Starts a long answer.
   func begin(_ stream: ResultStream, _ requester: RequestHandle) {
     requester.session.streams[requester.number] = stream
     ready.insert(requester.session.id)
@@ -238,7 +236,6 @@ final class ResultStreams: CoordinatorComponent {
     return !isWhole
   }
 
-  /// Sends one part of a list of customers by number.
   private func sendNumbered(_ stream: NumberedTickets, _ requester: RequestHandle) throws(StoreError) {
     let (day, issued) = (queue.engine.durableCounters.day, queue.engine.durableCounters.issued)
     let directory = context.services.directory

@@ -35,7 +35,7 @@ final class SelfWaitGuard: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Refusal of a request that would wait forever; nil if it can be served.
+  /// Refusal of a request that would wait for its own client; nil if it can be served.
   func refusal(of command: ControlCommand, from session: ControlSession) -> Failure? {
     // A client that sends another request has stopped waiting.
     if !waiters.isEmpty { forget(session) }

@@ -94,8 +94,7 @@ extension BankConfiguration {
     policy.postingRule = settings.postingRule
     policy.awaitsProcessExit = settings.command != nil || settings.worker != nil
     if settings.command != nil {
-      // A command sends no messages while it runs. Its runner enforces the timeout, and the runner's progress
-      // renews the lease.
+      // The runner enforces the timeout of a command, and the runner's progress renews the lease.
       let grace = settings.grace ?? ServiceSettings.defaultGrace
       policy.recall = grace + Self.runnersPatience
       policy.timeout = settings.timeout.map { $0 + grace + Self.runnersPatience }

@@ -83,7 +83,6 @@ final class ServiceProcesses: CoordinatorComponent {
     (releases.onReleased, releases.onReleaseRefused) = (nil, nil)
   }
 
-  /// Asks all services to exit.
   func dismiss() {
     isDismissed = true
     serviceSupervisor.closeAll(at: context.now)
@@ -153,7 +152,7 @@ final class ServiceProcesses: CoordinatorComponent {
 
   /// Adjusts the disk space reserved for juice customers to the recipes of the present or next stock service.
   func reserveForJuice() {
-    // With an invalid file no juice is made; the present reservation stays.
+    // With an invalid file the present reservation stays.
     guard let assortment = activeAssortment ?? (try? files.readAssortment()) else { return }
     queue.engine.holdBack(forJuicesOf: assortment)
     queue.updateDiskSpace()

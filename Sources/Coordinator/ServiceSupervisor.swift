@@ -115,7 +115,6 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// True if the stock service was given up.
   var isStockGivenUp: Bool { slots.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
   /// Number of processes whose exit was not reported yet.
   package var count: Int { slots.count { $0.child != nil } }
@@ -290,7 +289,6 @@ extension ServiceSupervisor: ProcessSupervisor {
     if slot.killAt == nil { slot.killAt = loop.moment().listeningTime + Self.exitGrace }
   }
 
-  /// Records why a process has exited.
   func ended(_ slot: SupervisedService, _ status: ExitStatus) {
     // A reason reported by the process itself is more precise than its exit code.
     if !slot.hasReportedFailure { (slot.lastExitReason, slot.failure) = (MessageDetail(status), nil) }
@@ -316,7 +314,6 @@ extension ServiceSupervisor: ProcessSupervisor {
   /// Does nothing: the bank continues without a service that was given up.
   func gaveUp(_ slot: SupervisedService) {}
 
-  /// Reason of a failure, in a few words.
   private static func messageDetail(on failure: Failure) -> MessageDetail {
     if failure.code == .damaged { return MessageDetail(.fileDamaged, failure.subject, failure.detail) }
     return failure.messageDetail

@@ -8,16 +8,13 @@ import QueueCore
 
 /// Record of the shared database that this home has joined.
 struct SharedStoreMarkerFile: Equatable {
-  /// Address of the database.
   var address: String
-  /// Name of the branch in the database.
   var branch: String
   /// Last known state of the database.
   var mark: SharedStoreProgress
 
   private static let longest = 1 << 14
 
-  /// Stores the record.
   func write(at path: String) { RecoveryMarkerFile.write(Array(text.utf8), at: path) }
 
   /// Stored record; nil if the file is missing or invalid.
@@ -28,7 +25,6 @@ struct SharedStoreMarkerFile: Equatable {
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Contents of the file.
   var text: String {
     let numbers = [
       mark.bankID, mark.system, mark.timeline, mark.day, mark.ticket, mark.epoch, mark.commits,

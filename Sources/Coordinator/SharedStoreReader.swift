@@ -21,7 +21,6 @@ final class SharedStoreReader {
   var onEvent: ((_ event: StaticString, _ pid: Int32, _ words: String) -> Void)? {
     didSet { for reader in readers { reader.onEvent = onEvent } }
   }
-  /// Process ids of the readers.
   var pids: [Int32] { readers.compactMap(\.pid) }
 
   private let server: ControlServer
@@ -110,7 +109,6 @@ final class SharedStoreReader {
 
   // MARK: - Answers
 
-  /// Sends the next query of a request.
   private func ask(_ streamedQuery: StreamedQuery) {
     guard let command = streamedQuery.next else { return finish(streamedQuery, .tickets([])) }
     let patience = streamedQuery.readsAllRows ? Self.longPatience : Self.patience

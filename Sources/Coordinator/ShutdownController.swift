@@ -159,7 +159,6 @@ final class ShutdownController: CoordinatorComponent {
   /// Records that the database could not end the day of the whole bank.
   func dayNotEnded(_ error: StoreError) { state?.refusal = error }
 
-  /// Evaluates the drain and performs its actions.
   func advance() {
     guard let state, !state.isEvaluating else { return }
     self.state?.isEvaluating = true
@@ -210,7 +209,6 @@ final class ShutdownController: CoordinatorComponent {
     }
   }
 
-  /// Records, logs and reports the start of a step.
   private func begin(_ step: DrainStep) {
     state?.total = customersLeft(in: step)
     context.write(event: "drain") {

@@ -84,7 +84,6 @@ final class ShutdownReport: CoordinatorComponent {
     return try? store.countOutOfStock(on: dayCounters.day)
   }
 
-  /// Status of the closed bank.
   func finalStatus() -> StatusReport {
     var finalStatus = reports.status()
     finalStatus.close()
@@ -123,6 +122,5 @@ final class ShutdownReport: CoordinatorComponent {
     }
   }
 
-  /// Sends the last events to the subscribers to events.
   func sendLastEvents() { views.sendLast() }
 }

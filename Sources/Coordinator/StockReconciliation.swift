@@ -9,7 +9,6 @@ import QueueCore
 import Wire
 
 struct StockReconciliation {
-  /// What is queried next.
   private enum Stage: Equatable {
     case greeting, ledger, end
     case receipts(after: Int64)

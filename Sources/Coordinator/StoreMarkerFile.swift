@@ -24,7 +24,6 @@ enum StoreMarkerFile {
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Contents of the file.
   static func text(_ store: BankConfiguration.Store) -> String {
     "\(store.address?.description ?? "")\n\(store.page)\n\(store.branch ?? "")\nend\n"
   }

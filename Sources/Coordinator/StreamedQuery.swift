@@ -65,7 +65,6 @@ final class StreamedQuery {
     if case .other = remaining { false } else { true }
   }
 
-  /// Next query to the database.
   var next: ControlCommand? {
     switch remaining {
     case .receipts(let query), .following(let query): return .receipts(query)

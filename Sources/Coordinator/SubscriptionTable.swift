@@ -39,11 +39,9 @@ struct SubscriptionTable {
   let scheduler = SubscriberScheduler<Subscription>()
   /// Events that some subscription has not received yet.
   private(set) var feed = ReplayBuffer(frame: ClientLimits.frame)
-  /// Number of subscriptions to events.
   private(set) var followerCount = 0
   private var boardCount = 0
 
-  /// Number of subscriptions to a topic.
   func count(of topic: Topic) -> Int {
     switch topic {
     case .events: followerCount
@@ -84,7 +82,6 @@ struct SubscriptionTable {
     for view in scheduler.all where view.requester.session === session { end(view) }
   }
 
-  /// Adjusts the count of subscriptions to a topic.
   private mutating func change(_ topic: Topic, by count: Int) {
     switch topic {
     case .events: followerCount += count
@@ -93,7 +90,6 @@ struct SubscriptionTable {
     }
   }
 
-  /// Latest snapshot of a topic.
   private func snapshot(of topic: Topic) -> EncodedSnapshot { topic == .board ? board : state }
 
   /// Ends all subscriptions to a topic and returns their requests.

@@ -17,7 +17,6 @@ struct IdleWaiter {
 final class Subscriptions {
   /// Subscriptions to events, to the state or to the dashboard.
   var views = SubscriptionTable()
-  /// Clients that wait until some tickets are finished.
   var tickets = TicketWaiters()
   /// Clients that wait for an idle bank, with the time of each request.
   private(set) var idleWaiters: [IdleWaiter] = []
@@ -202,7 +201,7 @@ final class Subscriptions {
         window: window, end: processEnd, attempt: customer.attempts))
   }
 
-  /// Records a cancellation that is on disk, when its client is answered.
+  /// Records a cancellation that is on disk.
   func noteCancelled(_ ticket: TicketNumber, at now: WallTime) {
     changed = true
     events.append(EventRing.Event(kind: .cancelled, time: now.milliseconds, ticket: ticket))

@@ -81,7 +81,6 @@ final class TellerEventHandler: CoordinatorComponent {
     subscriptions.changed = true
   }
 
-  /// Passes a message of a teller to the queue.
   private func handle(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
     case .done(let lease): answered(lease, .done, window, generation)

@@ -31,7 +31,7 @@ extension TellerSupervisor {
   /// True while processes left by a runner or a worker program are being killed.
   var isReaping: Bool { !processTreesToKill.isEmpty }
 
-  /// Removes the control groups of all windows when the bank has closed.
+  /// Removes the control groups of all windows.
   func removeControlGroups() { groups?.removeAll() }
 
   /// True if no process that an earlier coordinator has left for this service remains. If one remains, sets the time of

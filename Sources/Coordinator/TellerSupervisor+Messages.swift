@@ -83,7 +83,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, MessageToTeller> 
   var kind = ServiceKind.work
   /// Number of customers that a worker takes at once, as the worker reported; nil if it reported none.
   var inFlight: Int32?
-  /// True if messages are to be flushed at the end of the iteration.
+  /// True if messages are to be flushed.
   var isUnflushed = false
   /// Counter of the progress reports of the present process.
   var beats = BeatCount()

@@ -76,7 +76,7 @@ package final class TellerSupervisor {
   var inProcessWorkers: InProcessWorkerFactory?
   var policy: RestartPolicy { didSet { for slot in inOrder { slot.history.adopt(policy) } } }
   private var chance: SeededGenerator
-  /// Tellers with unflushed messages, flushed at the end of the iteration.
+  /// Tellers with unflushed messages.
   private var unflushed: [SupervisedTeller] = []
 
   package init(
@@ -248,7 +248,7 @@ package final class TellerSupervisor {
   /// Kills the processes at all windows.
   package func killAll() { for slot in inOrder { slot.child?.kill(SIGKILL) } }
 
-  /// Registers a teller whose messages are sent at the end of the iteration.
+  /// Registers a teller whose messages are to be flushed.
   private func flushLater(_ slot: SupervisedTeller) {
     guard !slot.isUnflushed else { return }
     slot.isUnflushed = true

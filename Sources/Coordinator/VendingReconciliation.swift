@@ -9,7 +9,6 @@ import VendingCore
 import Wire
 
 struct VendingReconciliation {
-  /// Query to the vending machine or to the stock.
   enum Query: Equatable {
     case machine
     case stock(StockCommand)

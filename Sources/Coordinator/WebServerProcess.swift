@@ -77,7 +77,6 @@ final class WebServerProcess: CoordinatorComponent {
 
   // MARK: - Across coordinators
 
-  /// Path of the file with the settings.
   private var note: String { Paths.join(context.home.path, "run", "web.order") }
 
   /// Stores the settings for the next coordinator.

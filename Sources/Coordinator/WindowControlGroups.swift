@@ -41,9 +41,8 @@ package final class WindowControlGroups {
 
   /// Kills all processes at a window. Later processes start in another group; see `ControlGroup.kill()`.
   func end(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).kill() }
-  /// Removes the group of a window.
   func remove(_ window: String) { ControlGroup(path: Paths.join(all.path, window)).remove() }
-  /// Removes all groups when the bank has closed.
+  /// Removes all groups.
   func removeAll() { all.remove() }
 
   /// Groups left by earlier coordinators of this home: the one recorded in the marker file, which may have

@@ -110,7 +110,6 @@ final class WindowPlan: CoordinatorComponent {
     server.answer(requester, .status(reports.status()))
   }
 
-  /// Adds a client that waits until the windows are settled.
   private func awaitWindows(_ requester: RequestHandle) {
     subscriptions.awaitWindows(requester)
     subscriptions.changed = true

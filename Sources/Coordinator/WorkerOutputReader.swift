@@ -27,7 +27,6 @@ final class WorkerOutputReader {
   var onOmitted: (Int64) -> Void = { _ in }
 
   private let loop: EventLoop
-  /// Number of the descriptor of the pipe.
   private let number: CInt
   private var pipe: FileDescriptor?
   private var registration: Registration?
@@ -95,7 +94,6 @@ final class WorkerOutputReader {
     }
   }
 
-  /// Reads once from the pipe, and returns the result.
   private func readOnce(into piece: UnsafeMutableRawBufferPointer) -> ReadResult {
     switch pipe {
     // If reading fails, the pipe counts as ended.
@@ -104,7 +102,6 @@ final class WorkerOutputReader {
     }
   }
 
-  /// Splits read bytes into lines.
   private func receive(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes
     while let base = rest.baseAddress, let feed = memchr(base, 0x0a, rest.count) {
@@ -146,7 +143,6 @@ final class WorkerOutputReader {
     (second, budget) = (now, (Self.linesInASecond, Self.bytesInASecond))
   }
 
-  /// Reports the number of dropped lines.
   private func reportOmitted() {
     onOmitted(omitted)
     (omitted, unreportedCount) = (0, 0)

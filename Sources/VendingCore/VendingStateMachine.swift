@@ -34,7 +34,6 @@ public struct VendingStateMachine: Sendable {
     var account: MoneyAccount
     /// Sequence number of the last change, which may be staged.
     var sequence: Int64
-    /// The last purchase that was started.
     var lastPurchase: PurchaseNumber
     /// Unfinished intents, and abandoned ones that are not released yet.
     var unfinished: [PurchaseNumber: StoredPurchase]
@@ -46,13 +45,10 @@ public struct VendingStateMachine: Sendable {
   var state: State
   /// State as of the last commit.
   private var durable: State
-  /// Current prices of all products.
   let prices: [ItemID: Won]
   /// Records of the requests that were staged since the last commit.
   var uncommittedRequests: [OrderID: StoredRequest] = [:]
-  /// Requests that wait for the store's record of their name.
   private var pendingLookups: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
-  /// Requests that wait for the end of a purchase.
   var waiting: [PurchaseNumber: [RequestNumber]] = [:]
   /// Answers of the stock that are not on disk yet.
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
@@ -63,7 +59,6 @@ public struct VendingStateMachine: Sendable {
     []
   /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
-  /// True if entries were staged since the last commit.
   private var hasStaged = false
   /// True while the remaining disk space is reserved for unfinished work.
   var isLowOnSpace = false

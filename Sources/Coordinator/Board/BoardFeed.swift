@@ -68,12 +68,10 @@ final class BoardFeed: CoordinatorComponent {
     return context.now.monotonic < since + Self.patience
   }
 
-  /// True if the pause after the latest snapshot is over.
   private var isDue: Bool {
     context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("sendsSnapshotsUnthrottled")
   }
 
-  /// Makes a snapshot, and determines when the next one is due.
   private func make() -> BoardFrame {
     let frame = boardSnapshots.frame()
     let before = shown.map { $0.day == frame.day ? $0.counts.served : 0 } ?? frame.counts.served
@@ -87,7 +85,7 @@ final class BoardFeed: CoordinatorComponent {
     return frame
   }
 
-  /// Stops making snapshots, after the last viewer has left.
+  /// Stops making snapshots.
   private func end() {
     guard shown != nil else { return }
     subscriptions.events.isWatched = false

@@ -11,7 +11,6 @@ import Wire
 final class BoardSnapshots: CoordinatorComponent {
   private let reports: BankReports
   private let waiting: WaitingCustomersReader
-  /// Number of dead letters of each service.
   private let dead: DeadLetterCounts
   private var memory = MemorySamples()
   private(set) var throughput: Throughput
@@ -38,14 +37,13 @@ final class BoardSnapshots: CoordinatorComponent {
       byService: queue.machine.dayCounters.servedByService, at: context.now.monotonic)
   }
 
-  /// Drops all caches, after the last viewer has left.
+  /// Drops all caches.
   func forget() {
     waiting.forget()
     dead.forget()
     memory = MemorySamples()
   }
 
-  /// Makes a snapshot of the present state.
   func frame() -> BoardFrame {
     poll()
     dead.prepare()
@@ -82,7 +80,6 @@ final class BoardSnapshots: CoordinatorComponent {
     return frame
   }
 
-  /// Counters of the day.
   private func counts() -> BoardCounts {
     BoardCounts(
       issued: queue.machine.issuedCount, waiting: queue.machine.waitingCount,
@@ -157,7 +154,6 @@ final class BoardSnapshots: CoordinatorComponent {
     }
   }
 
-  /// Last events that are on disk.
   private func events() -> [BoardEvent] {
     if !queue.machine.hasUncommittedChanges { subscriptions.events.confirm() }
     let directory = context.services.directory

@@ -48,6 +48,6 @@ final class DeadLetterCounts: CoordinatorComponent {
     } catch { queue.fail(error) }
   }
 
-  /// Drops the counts, after the last viewer has left.
+  /// Drops the counts.
   func forget() { (counts, countedAt) = ([:], nil) }
 }

@@ -35,7 +35,7 @@ final class EventRing {
   private var events: [Event]
   /// Sequence number of the last event.
   private var count: Int64 = 0
-  /// The highest sequence number that was given: later events, also discarded ones, have overwritten the oldest slots.
+  /// The highest sequence number that was given, also to a discarded event: that event has overwritten an older one.
   private var highest: Int64 = 0
   /// Sequence number of the last event on disk.
   private var durableSequence: Int64 = 0

@@ -19,9 +19,7 @@ struct Throughput {
   static let steps = 10
   /// Span of the ten-second rate in short steps, and of the ten-minute rate in long steps.
   static let longSteps = BoardHistory.intervalsAtMost - 1
-  /// Length of a short step.
   static let step = TimeSpan.milliseconds(100)
-  /// Length of a long step.
   static let longStep = TimeSpan.milliseconds(BoardHistory.part)
 
   private let openedAt: MonotonicTime
@@ -32,7 +30,6 @@ struct Throughput {
   private var short: StepRing<Sums>
   /// Long steps, for the ten-minute rate, with the number served by service index.
   private var long: StepRing<(sums: Sums, byService: [Int64])>
-  /// Time of the last change.
   private var changedAt: MonotonicTime?
 
   private var day: BusinessDay
@@ -80,7 +77,6 @@ struct Throughput {
     (self.day, served, issued, byService) = (day, 0, 0, [])
   }
 
-  /// Adds the differences of a sample to the totals.
   private mutating func add(served: Int64, issued: Int64) {
     guard served > 0 || issued > 0 else { return }
     sums.served += served
@@ -189,7 +185,6 @@ private struct StepRing<Value> {
     passed = max(passed, new)
   }
 
-  /// Replaces each stored value by the result of a function.
   mutating func mapAll(_ change: (Value) -> Value) {
     for index in values.indices { values[index] = change(values[index]) }
   }

@@ -54,7 +54,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
     return Kernel.hasPlantedBug("omitsFirstWaitingFromBoard") ? Array(first.dropFirst()) : first
   }
 
-  /// Drops the cache: after the last viewer has left, and on a new day.
+  /// Drops the cache.
   func forget() { pages = [:] }
 
   /// Numbers of customers of a line after this ticket, from the cache or else from the store.

@@ -43,7 +43,6 @@ extension SharedStoreSession {
     !numbers.branches.contains { $0.state == .open && $0.identity.number != identity.number }
   }
 
-  /// Report of this branch.
   var ownReport: BranchReport? { branchReports.first(where: \.isThis) }
 
   /// Counts of all branches together.

@@ -19,7 +19,6 @@ extension RequestRouter {
     return true
   }
 
-  /// Passes a request to the reader of the database.
   func read(_ command: ControlCommand, _ requester: RequestHandle) {
     if let reader {
       reader.pass(command, requester)

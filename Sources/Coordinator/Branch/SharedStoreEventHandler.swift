@@ -24,7 +24,6 @@ final class SharedStoreEventHandler: CoordinatorComponent {
     super.init(dependencies)
   }
 
-  /// Handles all pending events.
   func handle() {
     guard let shared else { return }
     while !context.isHalted, let event = shared.store.nextEvent() {
@@ -33,7 +32,6 @@ final class SharedStoreEventHandler: CoordinatorComponent {
     }
   }
 
-  /// Handles one event of the shared database.
   private func handle(_ event: SharedStoreEvent, of shared: SharedStoreSession) {
     switch event {
     case .answered(let request, .queue(let answer)): queue.sendReply { router.finish(request, with: answer) }

@@ -86,7 +86,6 @@ final class SharedStoreSession {
   func recordStoredDrain(at now: MonotonicTime) { if confirmEmptyAfter != nil { confirmEmptyAfter = now } }
   /// Records the identity after the store has joined the bank again, by itself, with a new epoch.
   func joined(_ identity: BranchIdentity) { self.identity = identity }
-  /// Records that the branch has left the bank.
   func left() { hasLeft = true }
 
   /// Customers that a branch serves per second; nil if unknown.

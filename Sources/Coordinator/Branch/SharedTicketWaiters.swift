@@ -20,7 +20,6 @@ final class SharedTicketWaiters: CoordinatorComponent {
   private let reader: SharedStoreReader?
   /// Waiting requests; the first one is queried next.
   private var waits: [Wait] = []
-  /// True while a query is in flight.
   private var isQueryPending = false
   private var dueAt = MonotonicTime(nanoseconds: 0)
 
@@ -48,7 +47,6 @@ final class SharedTicketWaiters: CoordinatorComponent {
 
   var nextDeadline: MonotonicTime? { waits.isEmpty || isQueryPending ? nil : dueAt }
 
-  /// Sends the next query if it is due.
   func poll() {
     guard !isQueryPending, let next = waits.first, dueAt <= context.now.monotonic else { return }
     isQueryPending = true
