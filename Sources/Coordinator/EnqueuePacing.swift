@@ -1,5 +1,5 @@
 // Rest periods of a large request while other customers are served or admitted beside it.
-// A rest follows an iteration that took long and delayed others.
+// A rest follows an iteration that took long and delayed others, or a failed removal.
 
 import Time
 

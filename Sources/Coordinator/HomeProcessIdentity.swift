@@ -1,7 +1,7 @@
 // Names that identify the commands and workers of a home, including those left by an earlier coordinator: their mark
 // and their control group.
-// Invariant: copies of a home and branches of a shared bank have different names, although the keys of their customers
-// have the same prefix. A home keeps its names when it is renamed.
+// Invariant: on one machine, copies of a home and branches of a shared bank have different names, although the keys of
+// their customers have the same prefix. A home keeps its names when it is renamed.
 
 import BankModel
 import Posix
