@@ -108,8 +108,8 @@ struct BankHome: Sendable {
   /// Refuses a database file that is empty although the bank was open before, or missing although its write-ahead
   /// log has contents.
   ///
-  /// A crash during creation can leave an empty file, which SQLite treats as a new database. The coordinator creates its
-  /// own log after the database. So if this log has contents, the empty database file has lost its contents.
+  /// A crash during creation can leave an empty file, which SQLite treats as a new database. The coordinator creates
+  /// its own log after the database. So if this log has contents, the empty database file has lost its contents.
   func examineDatabase() throws(Failure) {
     let wal = database + "-wal"
     if (try? FileMetadata.inspect(database, followLinks: false)) ?? nil == nil,
