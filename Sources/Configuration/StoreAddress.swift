@@ -35,19 +35,21 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
         text.dropFirst($0.count)
       })
     else { throw .notAnAddress }
-    let authority = rest.prefix { !"/?#".contains($0) }
-    let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
-    let query = rest.dropFirst(authority.count + path.count).dropFirst()
-    // A slash in a password ends the authority too early. A "@" in the path suggests this case, because names of
-    // databases seldom contain "@".
-    guard !(path.contains("@") && !authority.contains("@")) else { throw .password }
-    let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
+    // libpq looks for this "@" before it looks for the query, so user and password may contain "?" and "#".
+    let end = rest.prefix { $0 != "/" }.lastIndex(of: "@")
+    let user = end.map { rest[..<$0] } ?? ""
+    let place = end.map { rest[rest.index(after: $0)...] } ?? rest
+    let hosts = place.prefix { !"/?#".contains($0) }
+    let path = place.dropFirst(hosts.count).prefix { $0 != "?" }
+    let query = place.dropFirst(hosts.count + path.count).dropFirst()
+    // A slash in a password ends the search for the "@" too early. A "@" in the path suggests this case, because names
+    // of databases seldom contain "@".
+    guard end != nil || !path.contains("@") else { throw .password }
     guard !user.contains(":"), !Self.namesSecret(query) else { throw .password }
     let isPlain = text.unicodeScalars.allSatisfy {
       $0 != " " && ![.control, .format].contains($0.properties.generalCategory)
     }
     guard isPlain, text.utf8.count <= Self.longest else { throw .notAnAddress }
-    let hosts = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
     guard hosts.split(separator: ",").allSatisfy(Self.hasGoodPort) else { throw .port }
     description = text
   }

@@ -43,6 +43,7 @@ import Testing
     arguments: [
       "postgres://bank:hunter2@db/bank", "postgres://bank:@db/bank", "postgres://:hunter2@db/bank",
       "postgres://bank:hun/ter2@db/bank", "postgres://bank:hun@ter2@db/bank",
+      "postgres://bank:12?x@db/bank", "postgres://bank:12#x@db/bank", "postgres://db?user=a:b@c",
       "postgres://db/bank?password=hunter2",
       "postgres://db/bank?sslmode=require&password=hunter2", "postgres://db/?pass%77ord=hunter2",
       "postgres://db/bank?sslpassword=hunter2", "postgres://db?PASSWORD=hunter2",
