@@ -64,7 +64,8 @@ import Wire
   func noise() {
     var keys = KeyDecoder()
     _ = keys.take(Array("\u{1B}[".utf8) + [UInt8](repeating: UInt8(ascii: "1"), count: 1_000))
-    #expect(keys.take([UInt8(ascii: "q")]).count <= 1)
+    #expect(keys.take([UInt8(ascii: "q")]) == [], "the end of the sequence")
+    #expect(keys.take([UInt8(ascii: "q")]) == [.character("q")])
     let seed = RandomSeed.fromSystem()
     print("seed \(seed)")
     var chance = SeededGenerator(seed: seed)
@@ -72,6 +73,24 @@ import Wire
       _ = keys.take((0..<100).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
       #expect(keys.settle() == nil || !keys.isWaiting)
     }
+  }
+
+  @Test("a notice about an absent service goes with its return, and what was appended to it stays")
+  func absence() {
+    var notice = ServiceNotice(absence: "away", refusedKey: "ignored")
+    notice.say("away")
+    notice.isConnected = true
+    #expect(notice.last == nil)
+    for text in ["away", "ignored"] {
+      notice.isConnected = false
+      notice.say(text)
+      notice.add("2 keys ignored")
+      notice.isConnected = true
+      #expect(notice.last?.text == "2 keys ignored")
+    }
+    notice.say("done")
+    notice.isConnected = true
+    #expect(notice.last?.text == "done")
   }
 
   // MARK: Requests of keys

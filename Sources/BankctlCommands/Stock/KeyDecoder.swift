@@ -62,6 +62,8 @@ struct KeyDecoder: Sendable {
     guard let first = pending.first else { return nil }
     let keys = first == Self.escape ? sequence() : character(first)
     isPasting = pending == Self.pasteBegin
+    // The bytes of an overlong sequence are dropped up to its end.
+    if keys == nil, pending.count > Self.longest { pending.removeLast() }
     // The second of two escapes may begin a sequence.
     if keys != nil { pending = keys == [.escape] ? [Self.escape] : [] }
     return keys
@@ -77,7 +79,8 @@ struct KeyDecoder: Sendable {
     }
     guard pending.count > 2, let last = pending.last else { return nil }
     // Parameters and intermediate bytes precede the final one.
-    guard (0x40...0x7E).contains(last) else { return pending.count > Self.longest ? [] : nil }
+    guard (0x40...0x7E).contains(last) else { return nil }
+    guard pending.count <= Self.longest else { return [] }
     let body = pending[2...]
     switch last {
     case UInt8(ascii: "A"): return [.up]
