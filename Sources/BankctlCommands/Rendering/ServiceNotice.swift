@@ -30,7 +30,12 @@ struct ServiceNotice {
 
   /// Removes the shown text if it says that the service is absent or refused a key, because the service is there again.
   mutating func forgetAbsence() {
-    if let text = last?.text, [absence, refusedKey].contains(text) { last = nil }
+    for text in [absence, refusedKey] {
+      guard let shown = last, shown.text.hasPrefix(text) else { continue }
+      // What was appended to it stays.
+      let rest = shown.text.dropFirst(text.count).drop { $0 == " " }
+      last = rest.isEmpty ? nil : (String(rest), shown.isAlarm)
+    }
   }
 
   /// Returns the request of a key, or nil if the service is not connected or has sent no snapshot yet. The
