@@ -50,7 +50,7 @@ final class OutputFile {
 
   /// True if the path does not lead to the open file any more.
   private var isLost: Bool {
-    // A simulated machine does not lose files.
+    // A simulated machine does not lose output files.
     guard Kernel.isLinux else { return false }
     switch file {
     case .some(let open):

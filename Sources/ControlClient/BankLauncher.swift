@@ -27,7 +27,7 @@ public struct LaunchSettings: Sendable, Equatable {
   public var loan: Int64?
   /// Number of juice stations; nil for that of the configuration.
   public var juice: Int64?
-  /// Numbers of windows of other services as `NAME=N`, which replace those of the configuration.
+  /// Numbers of windows of services as `NAME=N`, which replace those of the configuration.
   public var windows: [String] = []
   /// Speed factor as text; nil for that of the configuration.
   public var speed: String?

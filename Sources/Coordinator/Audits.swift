@@ -119,7 +119,7 @@ final class Audits: CoordinatorComponent {
   /// Largest number of reader processes for one audit. After that the coordinator reads the rows itself.
   private static let counts = 3
 
-  /// Examines rows, memory and home. Returns false if the rows are still being read.
+  /// Examines rows, memory, home and processes. Returns false if the rows are still being read.
   private func examine(_ audit: AuditRun) throws(StoreError) -> Bool {
     var report: AuditReport
     if let rows = audit.takeRows() {

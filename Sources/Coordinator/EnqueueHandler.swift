@@ -303,7 +303,7 @@ final class EnqueueHandler: CoordinatorComponent {
         order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack,
         attachments: attachments), of: order.request)
     guard isAccepted || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
-      // The queue has refused and answered the request: admit nothing more of it.
+      // The queue has refused the request, or this process exits: admit nothing more of it.
       return line.end(order)
     }
     stagedBytes += attachments.bytes

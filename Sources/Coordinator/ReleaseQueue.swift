@@ -137,7 +137,7 @@ package final class ReleaseQueue {
     return unreported > 0 ? reported + [MessageDetail(.moreNotReturned, unreported)] : reported
   }
 
-  /// Reports that the stock has released the order of a ticket.
+  /// Reports that the stock holds nothing for the order of a ticket any more.
   private func released(_ ticket: TicketOfDay) {
     refused[ticket] = nil
     onReleased?(ticket)

@@ -28,7 +28,7 @@ struct TicketWaiters {
     var cancelled: Int64 = 0
   }
 
-  /// Largest number of clients for which each change is counted at once.
+  /// Largest number of clients for which each change is counted immediately.
   static let few = 16
   /// Largest number of uncounted changes.
   private static let longest = 1 << 16

@@ -65,7 +65,7 @@ public enum QueueEvent: Sendable {
   case workerDisconnected(Generation)
   /// A teller has answered a lease.
   case tellerAnswered(Window, Generation, Lease, TellerAnswer)
-  /// A teller has made progress.
+  /// A worker has made progress with a customer.
   case tellerProgressed(Window, Generation, Lease)
   /// The process of a teller has exited.
   case tellerLost(Window, Generation, ProcessEnd)

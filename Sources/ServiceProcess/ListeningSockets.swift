@@ -38,8 +38,7 @@ final class ListeningSockets<Command: Codable & Sendable & Equatable, Reply: Cod
   /// Paths of the sockets, in the order of the endpoints.
   func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
-  /// Starts to listen. The first socket is bound last, so that a client that can connect to it can connect to the
-  /// others.
+  /// Starts to listen. The first socket is bound last, so that the others exist when a client can connect to it.
   func listen(in home: ServiceHome) throws {
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }

@@ -10,7 +10,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Events that the core of the queue has received, and the effects that it has returned.
   package var events: Int64 = 0
   package var effects: Int64 = 0
-  /// Writes to the streams and pipes of the simulated host.
+  /// Writes to streams and pipes.
   package var messages: Int64 = 0
   /// Commits of the queue.
   package var commits: Int64 = 0

@@ -33,7 +33,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case deadLetter
     /// A customer was started more often than its service allows, or with a wrong number of attempts.
     case tooManyAttempts
-    /// A customer ordered for later was served, or returned to its line, before that time.
+    /// A delayed customer was served, or returned to its line, at a wrong time, usually too early.
     case early
     /// A customer was assigned while its service was paused or the bank was finished, or a pause was reported wrongly
     /// or not at all.

@@ -33,7 +33,7 @@ extension MemoryStore {
   /// Number of transactions in flight.
   public var underwayCount: Int { underway.count }
 
-  /// Completes this many transactions in flight, the oldest first. ``takeResult()`` reports them.
+  /// Lets this many transactions in flight become durable, the oldest first, when ``takeResult()`` reports them.
   public func completeCommits(_ count: Int = 1) {
     precondition(
       results + count <= underway.count,

@@ -254,7 +254,8 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     }
   }
 
-  /// Throws the error of a lost transaction before a change is staged, so that no staged change is missing.
+  /// Throws the error with which a failed read has rolled back the open transaction; otherwise a commit would lack the
+  /// changes that were staged before it.
   private func requireTransaction() throws(StoreError) {
     try requireHealth()
     guard let pendingError else { return }

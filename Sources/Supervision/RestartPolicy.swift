@@ -7,7 +7,7 @@
 import BankModel
 import Time
 
-/// Rules of restarting.
+/// Pauses before a supervised process that has exited is started again, and the limit after which it is given up.
 public struct RestartPolicy: Sendable, Equatable {
   /// Pause after the first exit that is followed by a pause; it doubles with each further one. Up to half of a pause is
   /// cut off at random.

@@ -26,8 +26,8 @@ public protocol ResourceProvider: AnyObject {
   /// Time at which ``finishIteration()`` has something to do without an event; nil for never.
   var nextDeadline: MonotonicTime? { get }
 
-  /// Sends pending output and abandons requests that have timed out. Called at the end of a loop iteration and
-  /// after ``provide(_:)``.
+  /// Does the work that is due: starts, continues or abandons requests, sends pending output, and may report a result.
+  /// Called at the end of a loop iteration and after ``provide(_:)``.
   func finishIteration()
 
   /// True if the last customer's work was so short that the next result is worth waiting for before messages are sent.

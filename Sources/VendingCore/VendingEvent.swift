@@ -105,8 +105,8 @@ public struct StoredPurchase: Sendable, Equatable {
   }
 }
 
-/// Stored record under the name of a client's request: the change of the money that it has made, or a purchase without
-/// one.
+/// Stored record under the name of a client's request: the change of money that the request has made, or its purchase
+/// if the money has not changed.
 public enum StoredRequest: Sendable, Equatable {
   case done(MoneyChange)
   /// A purchase that was not completed, or is not completed yet.

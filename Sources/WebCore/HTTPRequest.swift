@@ -117,7 +117,7 @@ public struct RequestTarget: Sendable, Equatable {
   /// Maximum size of a target in bytes.
   public static let longest = 4_096
 
-  /// The decoded path: `/tickets`.
+  /// The decoded path, for example `/tickets`.
   public var path: String
   /// The fields after the question mark.
   public var query: FormFields

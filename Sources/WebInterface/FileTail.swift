@@ -14,7 +14,7 @@ enum FileTail {
   /// Piece size in bytes: a piece of output ends at the first line break at or after a multiple of this number.
   private static let chunkSize: Int64 = 4 << 10
 
-  /// The last lines of a log. The number of a line is its byte offset. Nil if the file cannot be read.
+  /// The last lines of a log. The number of a line is its byte offset. Nil if the file cannot be opened.
   static func log(_ name: String, in directory: String) -> [LogLine]? {
     guard let (bytes, start) = tail(of: Paths.join(directory, name + ".log")) else { return nil }
     var lines: [LogLine] = []

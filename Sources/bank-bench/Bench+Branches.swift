@@ -1,6 +1,6 @@
 // Throughput and recovery of whole branches on one PostgreSQL server. The branches have real coordinators and
 // tellers, each branch has its own home, and all run on one machine with the server.
-// Invariant: a measurement has its own database, and its branches have exited when it ends.
+// Invariant: a measurement has its own database.
 // Errors: BenchFailure, or the error of a client, the server or the system.
 #if HAS_POSTGRES
   import ControlClient

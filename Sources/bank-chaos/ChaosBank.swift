@@ -156,7 +156,8 @@ final class ChaosBank {
 
   /// Opens the pidfd of a process; nil if it has exited.
   private func openHandle(_ process: ChaosProcess) -> ProcessHandle? {
-    // Open the pidfd first and check afterwards: from then on the pid cannot be reused.
+    // Open the pidfd first and check afterwards: if the process then still has this pid and start time, the pidfd
+    // refers to it.
     guard let held = try? ProcessHandle(pid: process.pid), process.isAlive else { return nil }
     return held
   }

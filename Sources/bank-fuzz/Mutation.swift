@@ -25,7 +25,7 @@ enum Mutation {
     return bytes
   }
 
-  /// Flips, replaces, removes, repeats or inserts bytes, or replaces the length of the frame.
+  /// Changes, removes, repeats or inserts bytes, or replaces the length of the frame.
   private static func changeOnce(_ bytes: inout [UInt8], _ chance: inout SeededGenerator) {
     guard !bytes.isEmpty else { return }
     let place = Int(chance.draw(0...Int64(bytes.count - 1)))

@@ -170,7 +170,7 @@ final class EnqueueCommand {
       as: failure.code, session.messages.noSuchService(failure, line: line, file: file))
   }
 
-  /// Sends the request, again after a loss of the connection if that is safe, and returns the tickets.
+  /// Sends the request, again after a loss of the connection if that is safe, and returns its answer.
   private func issue() throws(CommandError) -> EnqueuedReport {
     defer { meter.finish() }
     var deadline: MonotonicTime?

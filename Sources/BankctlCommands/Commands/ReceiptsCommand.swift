@@ -27,7 +27,6 @@ enum ReceiptsCommand {
     defer { meter.finish() }
     try CoordinatorClient.withReadableBank(session, resumes: true) { coordinator throws(CommandError) in
       guard query.limit != 0 else { return }
-      // On a terminal the rows themselves show the progress.
       let task = TaskProgress(.receipts, session.messages, meter)
       try coordinator.ask(.receipts(query), task) { answer throws(CommandError) in
         for receipt in try answer.receipts {
@@ -38,6 +37,7 @@ enum ReceiptsCommand {
           query.after = receipt.sequence
           if query.days == .present { query.days = .day(receipt.day) }
         }
+        // On a terminal the rows themselves show the progress.
         if !session.output.isTerminal { task.count(count) }
       }
     }

@@ -95,7 +95,7 @@ package struct Session {
   }
 
   /// The settings with which the coordinator opens the bank, from the options, the environment and `juice`, the number
-  /// of juice stations. The configuration decides those that are nil.
+  /// of juice stations. Those that are nil have the value of the configuration, or the built-in one.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchSettings {
     var order = LaunchSettings(
       .open, home: home,

@@ -1,5 +1,5 @@
 // List of windows in the dashboard: customer, elapsed time, rate.
-// Between frames, the elapsed time and the plot advance.
+// The elapsed time and the plot of the rate advance with the clock, also without a new snapshot.
 import BankModel
 import Wire
 

@@ -73,7 +73,7 @@
       }
     }
 
-    /// Records which finished customers are in flight, committed or dropped after an event.
+    /// Records which finished customers are in flight, committed or dropped by an event.
     private func note(_ event: QueueEvent) {
       switch event {
       case .sealed:

@@ -64,7 +64,7 @@
         lane: row.lane)
     }
 
-    /// Returns the lanes of new waiting customers in which a branch can claim no customer yet.
+    /// Returns the lanes of new waiting customers in which no branch can claim a customer yet.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()

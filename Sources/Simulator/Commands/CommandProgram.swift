@@ -57,7 +57,7 @@ final class CommandProgram: SimulatedProgram {
     return fatalSignal == nil ? exitCode : nil
   }
 
-  /// Time of the next start of a child or of the end; nil if only input or output can wake the command.
+  /// Time of the next start of a child or of the end; nil for none.
   private var nextMoment: MonotonicTime? {
     var moment: MonotonicTime? = fatalSignal == nil ? nil : process.clock
     for (at, _) in children { moment = .earlier(moment, at) }

@@ -29,7 +29,7 @@ final class CommandHandle {
   }
 }
 
-/// The process of a window for commands: the production teller with the production provider.
+/// The program at a window for commands: the production teller with the production provider.
 final class RunnerProgram: WindowProgram {
   let teller: TellerProcess
 

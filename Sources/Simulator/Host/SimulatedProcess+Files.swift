@@ -104,7 +104,7 @@ extension SimulatedProcess {
       inode: file.inode, isDirectory: file.isDirectory, isFile: !file.isDirectory, isSocket: false)
   }
 
-  /// Returns owner and kind of a socket or a device.
+  /// Returns owner and kind of something that is not a file.
   private func metadata(isSocket: Bool) -> FileMetadata {
     FileMetadata(
       owner: effectiveUser, group: 0, mode: 0o600, size: 0, device: 1, inode: isSocket ? 2 : 1,

@@ -111,8 +111,8 @@ private struct RowTemplates {
     if let template = Self.template(html, key) { counts[template, default: 0] += 1 }
   }
 
-  /// Index of a row's template in the message; nil if no other row has the same template, so that the row is sent
-  /// itself.
+  /// Index of a row's template in the message, to which it is added if needed; nil if the row's HTML is sent instead,
+  /// because no other row has the same template.
   mutating func index(of html: String, _ key: String) -> Int? {
     guard let template = Self.template(html, key), counts[template, default: 0] > 1 else { return nil }
     if let index = indexes[template] { return index }

@@ -33,7 +33,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var events: [BoardEvent]
   /// Windows and outside workers, at most ``windowsAtMost``.
   public var windows: [BoardWindow]
-  /// Number of rows omitted from some of the lists.
+  /// Numbers of rows omitted from some of the lists.
   public var hidden: BoardOmittedRows
   /// Served customers before the subscription; nil in later frames of a subscription.
   public var history: BoardHistory?

@@ -44,7 +44,7 @@ struct FailedLease: Codable {
 extension WorkFailure.Consequence: Codable {}
 
 extension WorkResult: Codable {
-  /// Field number of each property of a command's result, in messages.
+  /// Field numbers in messages.
   private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
 
   /// Encodes the result. Parts that are nil are left out.
