@@ -31,21 +31,18 @@ enum ChaosProgram {
     inner.home = home
     let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
     let bank = ChaosBank(home, mark: name)
-    var (hasOpened, isClean) = (false, false)
-    // The home of a bank that did not open contains no evidence.
-    defer { if isScratch, isClean || !hasOpened { Directory.removeTree(home.path) } }
+    var (hasBegun, isClean) = (false, false)
+    // A home without faults contains no evidence.
+    defer { if isScratch, isClean || !hasBegun { Directory.removeTree(home.path) } }
     defer { bank.end() }
     let services = try isScratch ? services(home, mark: name) : nil
     defer { services?.end() }
     if services != nil, session.invocation.text("targets") == nil { rules.targets = ChaosTarget.allCases }
     let order = try launchOrder(inner, services, seed: seed)
     try bank.open(inner, order)
-    hasOpened = true
     let hasPage = isScratch ? try openPage(inner) : false
-    if !hasPage { rules.targets.removeAll { $0 == .web } }
-    guard !rules.targets.isEmpty else {
-      throw .commandFailure(.webMissing, session.messages.chaosHasNoPage)
-    }
+    rules.targets = try existing(rules.targets, hasPage: hasPage, inner)
+    hasBegun = true
     let report = try chaos(inner, bank, order, rules, services, hasPage: hasPage, seed: seed, name: name)
     bank.end()
     isClean = report.account.isClean
@@ -190,6 +187,30 @@ enum ChaosProgram {
       purchases: run.vendingLoad.purchases, changesWatched: run.stockLoad.changesSeen, elapsed: elapsed,
       reserve: ChaosTimes(run.monitor.reserveTimes), recover: ChaosTimes(run.monitor.recoverTimes),
       page: ChaosTimes(run.page?.times ?? []), pageEvents: run.page?.events ?? 0)
+  }
+
+  /// Returns the targets that the open bank has: a web server if there is a page, and the processes at open windows.
+  /// Throws if none is left.
+  private static func existing(
+    _ targets: [ChaosTarget], hasPage: Bool, _ session: Session
+  ) throws(CommandError) -> [ChaosTarget] {
+    let services = try CoordinatorClient.reopen(session).status(.status).services
+    func hasWindows(_ names: [ServiceName]) -> Bool {
+      services.contains { names.contains($0.service) && $0.windows > 0 }
+    }
+    let left = targets.filter {
+      switch $0 {
+      case .web: hasPage
+      case .teller: hasWindows([.deposit, .loan])
+      case .juice: hasWindows([.juice])
+      default: true
+      }
+    }
+    guard left.isEmpty else { return left }
+    guard !targets.contains(.web) else {
+      throw .commandFailure(.webMissing, session.messages.chaosHasNoPage)
+    }
+    throw .usage(session.messages.chaosHasNoWindow)
   }
 
   /// Starts the web page of a scratch bank on any free port; false if this build has none.

@@ -55,8 +55,8 @@ final class ChaosRun {
   private static let earlyKillLimit = 3
   /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
   private static let missingTargetTimeout = TimeSpan.milliseconds(300)
-  /// The same for a kind that every bank has unless its windows were closed (`--juice 0`). A coordinator may
-  /// take seconds to start on a busy machine.
+  /// The same for a kind that every bank has unless its windows were closed during the run. A coordinator may take
+  /// seconds to start on a busy machine.
   private static let closedWindowTimeout = TimeSpan.seconds(30)
   private static let tick = TimeSpan.milliseconds(2)
   /// Pause between two searches for a victim.

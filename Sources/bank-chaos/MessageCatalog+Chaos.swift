@@ -55,6 +55,13 @@ extension MessageCatalog {
       "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--targets web'을 빼세요.")
   }
 
+  /// Refusal of `--targets` whose windows are all closed.
+  var chaosHasNoWindow: String {
+    say(
+      "All windows of the processes in --targets are closed. Open one with --deposit, --loan or --juice, or add a target.",
+      "--targets에 지정한 프로세스의 창구가 모두 닫혀 있습니다. --deposit, --loan, --juice로 창구를 열거나 대상을 추가하세요.")
+  }
+
   /// Refusal of a name in `--targets`, with the accepted ones.
   func unknownTarget(_ name: String) -> String {
     say(

@@ -76,6 +76,32 @@ struct ChaosTests {
     }
   }
 
+  @Test("a kind of process whose windows are closed is not chosen, and a run without any other is refused")
+  func closedWindows() throws {
+    try withScratchBank { branch in
+      let scratch = branch.path("scratch")
+      mkdir(scratch, 0o700)
+      func run(_ options: String...) throws -> Outcome {
+        try branch.launch(
+          ["chaos", "--seed", "5", "--interval", "50ms", "--max-kills", "6", "--json"] + options,
+          environment: ["TMPDIR": scratch]
+        ).finish(within: .seconds(100))
+      }
+      let outcome = try run("--juice", "0", "--targets", "juice,tellers")
+      #expect(outcome.code == 0, outcome.story)
+      let report = try outcome.json()
+      #expect(report["kills"]["juice"].integer == 0 && report["kills"]["teller"].integer == 6, "\(report)")
+      let closed = [["--juice=0", "--targets=juice"], ["--deposit=0", "--loan=0", "--targets=teller"]]
+      for options in closed {
+        let refused = try branch.launch(
+          ["chaos", "--json"] + options, environment: ["TMPDIR": scratch]
+        ).finish(within: .seconds(100))
+        #expect(refused.code == 2, refused.story)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [], "no home is left")
+    }
+  }
+
   @Test("a given home is kept, its customers are not counted, and an open bank is refused")
   func ownHome() throws {
     try withScratchBank { branch in
