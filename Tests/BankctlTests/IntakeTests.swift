@@ -22,6 +22,28 @@ func fault(_ text: String) -> CustomerRecord.Fault? {
   }
 }
 
+@Test("the customers of a repeated list are counted without the tickets of others between them")
+func awaitedCount() {
+  func report(_ spans: Int64, lastCount: Int64 = 1) -> EnqueuedReport {
+    EnqueuedReport(
+      day: 1, first: 0, last: 0, count: 0, known: spans,
+      alreadyIssuedTickets: (1...spans).map {
+        TicketSpan(day: 1, first: 2 * $0, last: 2 * $0 + ($0 == spans ? lastCount - 1 : 0))
+      })
+  }
+  // From here on the last span may contain tickets of other requests.
+  let limit = Int64(TicketSpan.exactLimit)
+  for spans in [limit, limit + 1, Int64(TicketSpan.limit)] {
+    #expect(report(spans, lastCount: 500).awaitedCount == spans)
+  }
+  #expect(report(limit - 1, lastCount: 500).awaitedCount == limit - 2 + 500, "all are of the list")
+  // New tickets 5 to 9, of which 6 is known, too.
+  let both = EnqueuedReport(
+    day: 1, first: 5, last: 9, count: 5, known: 3,
+    alreadyIssuedTickets: [TicketSpan(day: 1, first: 3, last: 6)])
+  #expect(both.awaitedCount == 7)
+}
+
 @Test("a line has all fields, or none, in any order")
 func goodLines() throws {
   let full = try parse(

@@ -106,6 +106,26 @@ import Time
     }
   }
 
+  @Test("the exit of the runner does not wait for the descendants of a cancelled command")
+  func exitDuringGrace() async {
+    await #expect(processExitsWith: .success) {
+      let run = try Self.started(
+        "(trap '' TERM; echo ready; while :; do sleep 600; done) & wait", grace: .seconds(3_600))
+      run.command.cancel(at: SystemClock.monotonic())
+      var outcome: CommandOutcome?
+      let hasExited = try eventually {
+        try run.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
+        outcome = run.command.runIteration(at: SystemClock.monotonic())
+        return outcome != nil || kill(run.command.pid, 0) == -1
+      }
+      #expect(hasExited && outcome == nil, "the command itself has exited, and a descendant is left")
+      run.command.end(at: SystemClock.monotonic())
+      let ended = try run.outcome()
+      #expect(ended.interruption == .cancel && ended.leftBehind.isEmpty)
+      #expect(!Subreaper.hasChildren)
+    }
+  }
+
   @Test("processes left by a command are ended with it, even if it has succeeded")
   func leftBehind() async {
     await #expect(processExitsWith: .success) {

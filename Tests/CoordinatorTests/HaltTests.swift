@@ -2,6 +2,7 @@
 // code.
 
 import BankModel
+import Configuration
 import Glibc
 import Posix
 import QueueCore
@@ -54,6 +55,31 @@ struct HaltTests {
     #expect(bank.coordinator.context.exitCode == 1)
     subscriptions.publishEvents(all: true)
     #expect(subscriptions.views.feed.encoded == told, "no customer is done, and none is assigned")
+  }
+
+  @Test("a customer whose payload cannot be read is not assigned without it")
+  func unreadablePayload() throws {
+    let text = #"{"services": {"mail": {"outside": true}}}"#
+    let configuration = try BankConfiguration.decode(bytes: Array(text.utf8), path: "bank.json")
+    let bank = try TestBank(configuration: configuration)
+    let client = try TestClient(bank.coordinator)
+    let queue = bank.coordinator.queue
+    let name = try #require(ServiceName("mail"))
+    let mail = try #require(bank.store.services[name])
+    var sent = 0
+    queue.onOutsideCommand = { command, _ in if case .send = command { sent += 1 } }
+    var order = EnqueueParameters.deposits(2)
+    (order.service, order.amount, order.account, order.payload) = (name, nil, nil, [7])
+    _ = client.ask(.enqueue(order), bank.coordinator)
+    bank.finishEnqueue()
+    #expect(queue.machine.dayCounters.issued == 2)
+    queue.process(.workerConnected([mail], number: 1, 1, pid: 1, inFlight: 1))
+    queue.commit()
+    #expect(sent == 1, "the first customer is assigned")
+    bank.store.fail(.read, with: .failed(path: "bank.db", detail: "of this test"))
+    queue.process(.workerConnected([mail], number: 2, 2, pid: 2, inFlight: 1))
+    queue.commit()
+    #expect(bank.coordinator.context.isHalted && sent == 1)
   }
 
   @Test("one whose database is removed reports it for a while, iteration by iteration, and ends")

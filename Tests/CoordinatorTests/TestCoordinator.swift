@@ -82,7 +82,11 @@ final class TestBank {
   /// - Parameters:
   ///   - sharedStore: the database shared with other branches; nil for its own in memory.
   ///   - limits: the limits of its sessions and requests.
-  init(sharing sharedStore: ScriptedStore? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
+  ///   - configuration: its settings; the services get their numbers before it is opened.
+  init(
+    sharing sharedStore: ScriptedStore? = nil, limits: CoordinatorLimits = CoordinatorLimits(),
+    configuration: BankConfiguration = BankConfiguration()
+  ) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
       mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
@@ -92,7 +96,9 @@ final class TestBank {
     for directory in [paths.run, paths.logs] { mkdir(directory, 0o700) }
     let now = SystemClock.moment()
     let loop = try EventLoop()
-    let contents = try store.load(now: now.wall)
+    var contents = try store.load(now: now.wall)
+    try store.assignNumbers(to: configuration.services)
+    contents.dayCounters.know(services: store.services.count)
     let bank = sharedStore.map {
       SharedStoreSession(
         $0,
@@ -102,7 +108,7 @@ final class TestBank {
         address: nil)
     }
     coordinator = Coordinator(
-      home: paths, options: try CoordinatorOptions(["--home", home]), configuration: BankConfiguration(),
+      home: paths, options: try CoordinatorOptions(["--home", home]), configuration: configuration,
       loop: loop, server: ControlServer(loop: loop, build: "test"),
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),

@@ -199,6 +199,37 @@ struct StockAuditTests {
     }
   }
 
+  @Test("an accepted older copy of the stock makes no later copy acceptable")
+  func acceptedOnce() throws {
+    try withScratchBank { branch in
+      let (database, older) = ("\(branch.home)/stock.db", branch.path("older"))
+      let sentence = "stock.db is older than bank.db beside it"
+      func putOlder() throws {
+        for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) }
+        try FileManager.default.copyItem(atPath: older, toPath: database)
+      }
+      try branch.start("--speed", "max")
+      try branch.runSuccessfully("stop", "--timeout", "5s")
+      try FileManager.default.copyItem(atPath: database, toPath: older)
+      try branch.start("--speed", "max")
+      try branch.runSuccessfully("stop", "--timeout", "5s")
+      try putOlder()
+      try branch.start("--speed", "max")
+      #expect(try problemTexts(audit(branch)).contains(sentence))
+      try branch.runSuccessfully("reload")
+      try branch.waitUntil("the copy is accepted") { try branch.run("audit").code == 0 }
+      try putOlder()
+      // The process exits because its database was replaced. The next one opens the second copy.
+      try branch.waitUntil("the stock has failed") { try branch.run("stock").code != 0 }
+      try branch.runSuccessfully("reload")
+      try branch.waitUntil("the second copy is reported") {
+        try branch.json("status")["workers"].item(where: "name", is: "stock")["mismatch"].text
+          == "older_database"
+      }
+      #expect(try problemTexts(audit(branch)).contains(sentence))
+    }
+  }
+
   @Test(
     "a damaged stock is a separate finding, and the rest is audited",
     arguments: ["flipped", "cut", "emptied"])

@@ -157,6 +157,30 @@ struct VendingMachineTests {
     #expect(try fixture.call(.buy(ItemID("top")), as: "with space").failure?.code == .badRequest)
   }
 
+  @Test("a page of purchases has at most the documented number, and the next one continues without a gap")
+  func pages() throws {
+    let fixture = try VendingFixture()
+    try fixture.start()
+    let limit = PurchasePage.maxLimit
+    _ = try fixture.add("coke", limit + 20)
+    let client = fixture.customer()
+    for _ in 1...limit + 20 {
+      _ = try client.call(.insert(10_000), within: VendingFixture.patience)
+      let answer = try client.call(.buy(ItemID("coke")), within: VendingFixture.patience)
+      try #require(answer.change != nil, "\(answer)")
+      if try fixture.picture().balance > 1_000_000 { _ = try fixture.call(.giveChange) }
+    }
+    guard case .history(let first) = try fixture.call(.history(PurchasePage(after: 0, limit: .max))),
+      case .history(let rest) = try fixture.call(
+        .history(PurchasePage(after: try #require(first.last).sequence, limit: limit)))
+    else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(first.count == Int(limit) && rest.count == 20)
+    #expect(try fixture.history() == first + rest)
+  }
+
   @Test("sends followers stock, balance and history; the manager sees lots, a customer does not")
   func viewers() throws {
     let fixture = try VendingFixture()
