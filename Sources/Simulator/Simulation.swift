@@ -89,7 +89,7 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
     boardChance = SeededGenerator(seed: seed &* 17 &+ 11)
-    disk = QueueDisk(seed: seed, plantedBug: bug?.name)
+    disk = QueueDisk(seed: seed, plantedBug: bug)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
     inFlightTable =

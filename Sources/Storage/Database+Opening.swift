@@ -113,12 +113,9 @@ extension Database {
   /// Chooses SQLite's settings of this connection. `maximumPages` limits the size of the file, for tests of a full
   /// disk.
   private func settle(maximumPages: Int64?) throws(StoreError) {
-    let synchronous =
-      volume.hasPlantedBug("neverSyncs")
-      ? "OFF" : volume.hasPlantedBug("syncsOnlyAtCheckpoint") ? "NORMAL" : "FULL"
     try execute(
       """
-      PRAGMA synchronous = \(synchronous);
+      PRAGMA synchronous = FULL;
       PRAGMA cache_size = \(Self.cacheSize);
       PRAGMA journal_size_limit = \(Self.logSizeLimit);
       PRAGMA secure_delete = OFF;
@@ -146,9 +143,6 @@ extension Database {
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
-        if volume.hasPlantedBug("createsWithoutJournal") {
-          try execute("PRAGMA journal_mode = OFF", while: "migrating")
-        }
         try execute("BEGIN EXCLUSIVE", while: "starting a migration")
         try execute(script, while: "migrating the schema")
         try execute(
@@ -168,7 +162,7 @@ extension Database {
   /// before these pages, and later commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
   private func rewriteLog() throws(StoreError) {
     let length = self.length(of: file + "-wal")
-    guard length > 0, !volume.hasPlantedBug("trustsLogAfterFailedSync") else { return }
+    guard length > 0 else { return }
     var log: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
     guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }

@@ -184,14 +184,6 @@ final class Database {
   /// Checkpoints the WAL. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
     thaw()
-    if volume.hasPlantedBug("checkpointsWithoutSync") {
-      sqlite3_exec(handle, "PRAGMA synchronous = OFF", nil, nil, nil)
-    }
-    defer {
-      if volume.hasPlantedBug("checkpointsWithoutSync") {
-        sqlite3_exec(handle, "PRAGMA synchronous = FULL", nil, nil, nil)
-      }
-    }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     if code != SQLITE_OK {
       throw StoreError(sqlite: handle, code: code, path: path, while: "copying the WAL into the database")

@@ -139,10 +139,6 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
       try transactions.beginIfNeeded()
       try writeBatch()
       try finishBulkCancel()
-      if database.volume.hasPlantedBug("commitsCountersSeparately") {
-        try transactions.commit()
-        try transactions.beginIfNeeded()
-      }
       try save(dayCounters, over: saved, arriving)
       firstUnissuedTicket = try saveUnissued(dayCounters, arriving)
       try transactions.commit()

@@ -48,11 +48,7 @@ final class Transactions {
 
   /// Makes the open transaction durable. A checkpoint may be due afterwards.
   func commit() throws(StoreError) {
-    do throws(StoreError) { try save.run() } catch {
-      guard case .failed(_, let detail) = error else { throw error }
-      if database.volume.hasPlantedBug("treatsFailedSyncAsDiskFull") { throw .diskFull(detail: detail) }
-      guard database.volume.hasPlantedBug("treatsFailedSyncAsCommit") else { throw error }
-    }
+    try save.run()
     isOpen = false
   }
 

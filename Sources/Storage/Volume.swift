@@ -22,8 +22,6 @@ public protocol Volume {
   func extend(_ path: String, by bytes: Int64)
   /// Records a connection that is left open because its process is about to exit. See sqlite3_close_v2.
   func abandoned(_ connection: OpaquePointer)
-  /// True if the planted bug with this name must be executed by the caller, to test that it is detected.
-  func hasPlantedBug(_ mistake: StaticString) -> Bool
 }
 
 /// Reserved space on a volume, for a full disk.
@@ -74,6 +72,4 @@ public struct SystemVolume: Volume {
   public func extend(_ path: String, by bytes: Int64) { DiskReserve.extend(path, by: bytes) }
   /// Does nothing: the system closes the files at process exit.
   public func abandoned(_ connection: OpaquePointer) {}
-  /// False: planted bugs exist in simulations only.
-  public func hasPlantedBug(_ mistake: StaticString) -> Bool { false }
 }

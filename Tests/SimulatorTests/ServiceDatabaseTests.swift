@@ -69,7 +69,7 @@ struct ServiceDatabaseTests {
 
   @Test("a store that does not sync is found out")
   func isFoundOut() {
-    for plantedBug in ["neverSyncs", "syncsOnlyAtCheckpoint"] {
+    for plantedBug in [PlantedBug.neverSyncs, .syncsOnlyAtCheckpoint] {
       let isCaught = (1...100 as ClosedRange<UInt64>).contains { seed in
         (try? history(of: PersistedStock.self, seed, plantedBug: plantedBug, isQuiet: true)) != true
       }
@@ -80,7 +80,7 @@ struct ServiceDatabaseTests {
   /// Runs one history; false if the state found after a crash is impossible.
   @discardableResult
   private func history<Service: PersistedService>(
-    of service: Service.Type, _ seed: UInt64, plantedBug: String? = nil, isQuiet: Bool = false
+    of service: Service.Type, _ seed: UInt64, plantedBug: PlantedBug? = nil, isQuiet: Bool = false
   ) throws -> Bool {
     var chance = SeededGenerator(seed: seed &* 77)
     let volume = SimulatedVolume(seed: seed)

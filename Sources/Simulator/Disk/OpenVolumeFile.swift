@@ -11,6 +11,8 @@ final class OpenVolumeFile {
   static let place = MemoryLayout<sqlite3_file>.stride
   private let volume: SimulatedVolume
   private let file: VolumeFile
+  /// What SQLite uses the file for.
+  private let use: VolumeFileUse
   /// Name that is removed when the file is closed; nil to keep it.
   private let transientName: String?
   /// True if the next sync must also make the names of files durable.
@@ -24,6 +26,7 @@ final class OpenVolumeFile {
     self.volume = volume
     let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL) != 0
     mustSyncNames = isJournal && flags & SQLITE_OPEN_CREATE != 0
+    use = VolumeFileUse(flags)
     transientName = flags & SQLITE_OPEN_DELETEONCLOSE != 0 ? name : nil
     guard !volume.isDead else { return nil }
     if let name, let found = volume.file(name) {
@@ -121,6 +124,7 @@ final class OpenVolumeFile {
     guard volume.passes(), !volume.fails(.write) else { return fail(EIO, SQLITE_IOERR | 3 << 8) }
     let needed = volume.copiesOnWrite && volume.isFull ? bytes.count : offset + bytes.count - file.size
     guard Int64(needed) <= volume.free || needed <= 0 else { return SQLITE_FULL }
+    guard !volume.mutantOmitsWrite(bytes, at: offset, to: file, use) else { return SQLITE_OK }
     file.write(bytes, at: offset)
     return SQLITE_OK
   }
@@ -137,7 +141,10 @@ final class OpenVolumeFile {
 
   /// Makes the file durable, and the names of files if this is the first sync of a new journal or log.
   private func sync() -> Int32 {
-    guard volume.sync(file, names: mustSyncNames) else { return fail(EIO, SQLITE_IOERR | 4 << 8) }
+    if volume.mutantOmitsSync(of: use) { return SQLITE_OK }
+    guard volume.sync(file, names: mustSyncNames) else {
+      return volume.mutantResultOfFailedSync(of: use) ?? fail(EIO, SQLITE_IOERR | 4 << 8)
+    }
     mustSyncNames = false
     return SQLITE_OK
   }

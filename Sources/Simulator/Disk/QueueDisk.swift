@@ -57,10 +57,16 @@ final class QueueDisk {
   private(set) var mayHaveWithdrawnMore = false
   var isWithdrawalUncertain: Bool { mustWithdraw || mayHaveWithdrawnMore }
 
-  init(seed: UInt64, plantedBug: String? = nil) {
+  /// True if the changes are committed before the counters, which is a planted bug.
+  private let commitsCountersSeparately: Bool
+  /// Counters and incomplete request of the last commit of this process.
+  private var last: (dayCounters: DayCounters, arriving: InProgressEnqueue?)?
+
+  init(seed: UInt64, plantedBug: PlantedBug? = nil) {
     chance = SeededGenerator(seed: seed ^ 0xD15C_0000_0000_0001)
     volume = chance.draw(0...7) == 0 ? SimulatedVolume(seed: chance.next()) : nil
     logCopyInterval = [0, 3, 20][Int(chance.draw(0...2))]
+    commitsCountersSeparately = plantedBug == .commitsCountersSeparately
     volume?.plantedBug = plantedBug
   }
 
@@ -96,6 +102,7 @@ final class QueueDisk {
   /// Ends the process that had the store open; it closes the store if `isDone`. Its staged changes are lost, and
   /// sometimes the power fails too.
   func processEnded(isDone: Bool) {
+    last = nil
     model.crash()
     staged.removeAll()
     guard let volume else { return }
@@ -173,7 +180,11 @@ final class QueueDisk {
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
     guard let store, let volume else { return try model.commit(dayCounters, arriving: arriving) }
     if !isFaultFree, chance.draw(0...39) == 0 { volume.callsUntilKill = Int(chance.draw(0...9)) }
-    do throws(StoreError) { try store.commit(dayCounters, arriving: arriving) } catch {
+    do throws(StoreError) {
+      if commitsCountersSeparately, let last { try store.commit(last.dayCounters, arriving: last.arriving) }
+      try store.commit(dayCounters, arriving: arriving)
+      last = (dayCounters, arriving)
+    } catch {
       if case .failed = error {
         doubt = UncertainCommit(changes: staged, dayCounters: dayCounters, arriving: arriving)
       }

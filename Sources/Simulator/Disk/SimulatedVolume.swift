@@ -34,7 +34,8 @@ final class SimulatedVolume: Volume {
   private var registration: VolumeRegistration?
   /// Connections of SQLite that their stores have dropped, and that are closed with the process.
   private var abandonedConnections: [OpaquePointer] = []
-  var plantedBug: String?
+  /// The planted bug of this history, if it is one of the disk; see `MutantVolume.swift`.
+  var plantedBug: PlantedBug?
   /// True after the process was killed or the power has failed.
   private(set) var isDead = false
   /// Number of further changes and syncs that succeed. At the next one, the process is killed or the power fails.
@@ -67,9 +68,6 @@ final class SimulatedVolume: Volume {
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
   /// The reserve file of this name, which only occupies space until that runs out.
   func reserve(at path: String) -> any SpaceReserve { SimulatedReserve(path, on: self) }
-  func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
-    self.plantedBug.map { $0 == "\(plantedBug)" } ?? false
-  }
 
   /// Creates an empty file, unless it exists. Returns 0 or the error number.
   func create(_ path: String) -> Int32 {
@@ -95,6 +93,17 @@ final class SimulatedVolume: Volume {
   func give(_ name: String, _ file: VolumeFile?) {
     names[name] = file
     unsyncedNames.append((name, file))
+  }
+
+  /// True if a write-ahead log with content exists.
+  var hasLog: Bool { names.contains { $0.key.hasSuffix("-wal") && $0.value.size > 0 } }
+  /// Makes the write-ahead logs durable.
+  func syncLogs() { for (name, file) in names where name.hasSuffix("-wal") { file.sync() } }
+  /// Removes the rollback journals, as if none had been written.
+  func forgetJournals() {
+    for name in names.keys where name.hasSuffix("-journal") { names[name] = nil }
+    for name in durableNames.keys where name.hasSuffix("-journal") { durableNames[name] = nil }
+    unsyncedNames.removeAll { $0.name.hasSuffix("-journal") }
   }
 
   /// Makes the current names durable. See fsync(2) of a directory.
@@ -158,6 +167,7 @@ final class SimulatedVolume: Volume {
     forget()
     for connection in abandonedConnections { VolumeRegistration.close(connection) }
     abandonedConnections.removeAll()
+    if plantedBug == .createsWithoutJournal { forgetJournals() }
     if losingPower { losePower() }
     for file in names.values { file.locks.removeAll() }
     isDead = false

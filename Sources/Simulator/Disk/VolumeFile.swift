@@ -32,6 +32,11 @@ final class VolumeFile {
     return count
   }
 
+  /// True if processes read these bytes at an offset.
+  func contains(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+    offset + bytes.count <= seen.count && seen[offset..<offset + bytes.count].elementsEqual(bytes)
+  }
+
   /// Writes bytes; a gap before them is filled with zeros.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
     let copy = [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
