@@ -71,7 +71,7 @@ func speed(of name: String) -> [SwiftSetting] {
 func floor(_ name: String, on below: [String] = []) -> Target {
   .target(
     name: name, dependencies: present(below, for: name),
-    swiftSettings: strictness + speed(of: name) + postgres(for: name))
+    swiftSettings: strictness + speed(of: name) + postgres(for: name) + mutants(for: name))
 }
 
 /// Targets that need PostgreSQL's client library. A program that can do without it checks `HAS_POSTGRES`.
@@ -93,16 +93,24 @@ func postgres(for name: String) -> [SwiftSetting] {
   hasPostgres && ["Simulator", "SimulatorTests"].contains(name) ? [.define("HAS_POSTGRES")] : []
 }
 
+/// Only the build for the tests contains the planted bugs of production code, which the simulator must find; see
+/// Sources/Posix/Mutant.swift.
+func mutants(for name: String) -> [SwiftSetting] {
+  Context.environment["BANK_BUILD_TESTS"] != nil
+    && ["Posix", "Simulator", "SimulatorTests", "bank-simulate"].contains(name) ? [.define("MUTANTS")] : []
+}
+
 func process(_ name: String, on below: [String]) -> Target {
   .executableTarget(
     name: name, dependencies: present(below, for: name),
-    swiftSettings: strictness + speed(of: name) + (hasPostgres ? [.define("HAS_POSTGRES")] : []))
+    swiftSettings: strictness + speed(of: name) + mutants(for: name)
+      + (hasPostgres ? [.define("HAS_POSTGRES")] : []))
 }
 
 func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Target {
   .testTarget(
     name: name, dependencies: present(targets, for: name), exclude: exclude,
-    swiftSettings: strictness + speed(of: name) + postgres(for: name))
+    swiftSettings: strictness + speed(of: name) + postgres(for: name) + mutants(for: name))
 }
 
 let package = Package(

@@ -68,6 +68,17 @@ compile() {
     follow_build "$build/.scripts-$kind.progress"
 }
 
+# refuse_mutants PROGRAM…: fails if a program contains the name of a planted bug, all of which are in Mutant.swift.
+refuse_mutants() {
+  local names found
+  names=$(awk '/^ *case /,/^ *\/\/|^$/ { gsub(/\/\/.*|case|[ ,]+/, "\n"); print }' Sources/Posix/Mutant.swift | sed '/^$/d' | sort -u)
+  [[ -n $names ]] || return 1
+  ! found=$(grep -laF -- "$names" "$@") || {
+    printf 'A planted bug is in: %s\n' "$found" >&2
+    return 1
+  }
+}
+
 # One directory for each set, complete before it gets its name: a running coordinator keeps starting tellers
 # of its own set, even if other sets are built meanwhile.
 lay_down() {
@@ -78,6 +89,10 @@ lay_down() {
     for program in "${programs[@]}"; do
       cp -- "$build/$kind/release/$program" "$new/" || return 1
     done
+    [[ $kind != fast ]] || refuse_mutants "$new"/* || {
+      rm -rf -- "$new"
+      return 1
+    }
     mv -T -- "$new" "$place" || return 1
   fi
   for program in "${@:2}"; do

@@ -164,6 +164,13 @@ drop_build_lock() {
   exec 9>&-
 }
 
+# swift_for_tests OPTIONS…: runs `swift build` for the tests and the programs that they drive. This build has a directory
+# of its own. It optimizes only the modules in which the tests spend their time, and it alone contains the planted bugs;
+# see Package.swift.
+swift_for_tests() {
+  BANK_BUILD_TESTS=1 swift build -c release -debug-info-format none --scratch-path "$(strict_place)/tests" "$@"
+}
+
 # A strict build has other flags than a plain one. Each has a directory of its own, so that switching between
 # them does not recompile everything.
 strict_place() {

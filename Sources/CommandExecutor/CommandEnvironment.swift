@@ -54,6 +54,6 @@ struct CommandCustomer: Sendable, Hashable {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text
     let key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
-    self.key = Kernel.hasPlantedBug("addsAttemptToKey") ? "\(key)-\(assignment.attempt)" : key
+    self.key = Mutant.addsAttemptToKey.isActive ? "\(key)-\(assignment.attempt)" : key
   }
 }

@@ -47,7 +47,7 @@ struct CommandPlan {
     environment = CommandEnvironment(settings.environment, own: own)
     classifier = ExitClassifier(settings)
     timeout =
-      Kernel.hasPlantedBug("doesNotKillTimedOutCommand")
+      Mutant.doesNotKillTimedOutCommand.isActive
       ? nil : settings.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     template = CommandTemplate(settings.words)
     /// A configured limit as an unsigned number; a negative one counts as 0.

@@ -163,7 +163,7 @@ public final class CommandProvider: ResourceProvider {
     switch stage {
     case .requested(let assignment, _), .finished(let assignment, .later):
       stage = .finished(assignment, .returned)
-    case .running where Kernel.hasPlantedBug("doesNotKillCancelledCommand"): break
+    case .running where Mutant.doesNotKillCancelledCommand.isActive: break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
     case .awaitingOrphans(let assignment, let provisionResult, _):
       stage = .finished(assignment, provisionResult)

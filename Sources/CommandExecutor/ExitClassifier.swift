@@ -41,11 +41,11 @@ struct ExitClassifier {
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
-    if Kernel.hasPlantedBug("treatsDeferralAsFailure") { _ = table.set(75, to: .failed) }
-    if Kernel.hasPlantedBug("deadLettersMissingProgram") {
+    if Mutant.treatsDeferralAsFailure.isActive { _ = table.set(75, to: .failed) }
+    if Mutant.deadLettersMissingProgram.isActive {
       for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) }
     }
-    if Kernel.hasPlantedBug("treatsSignalAsFailure") { table.signals = .failed }
+    if Mutant.treatsSignalAsFailure.isActive { table.signals = .failed }
     self.table = table
   }
 

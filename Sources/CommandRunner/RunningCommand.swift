@@ -182,10 +182,10 @@ public final class RunningCommand {
       phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .endingDescendants
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
-      if !Kernel.hasPlantedBug("leavesDescendantsOfCommand") { tree.end(grace: .zero, at: now) }
+      if !Mutant.leavesDescendantsOfCommand.isActive { tree.end(grace: .zero, at: now) }
       phase = .endingDescendants
     }
-    if case .endingDescendants = phase, tree.isGone || Kernel.hasPlantedBug("leavesDescendantsOfCommand") {
+    if case .endingDescendants = phase, tree.isGone || Mutant.leavesDescendantsOfCommand.isActive {
       phase = .over(outcome())
     }
     if case .over(let outcome) = phase { return outcome }

@@ -193,7 +193,7 @@ final class Audits: CoordinatorComponent {
   private static let longestCount = TimeSpan.minutes(5)
 
   /// True if the stock can be queried. A stock that was dismissed is not a finding, because the bank is closing.
-  private var canQueryStock: Bool { !services.isDismissed || Kernel.hasPlantedBug("auditsStoppedServices") }
+  private var canQueryStock: Bool { !services.isDismissed || Mutant.auditsStoppedServices.isActive }
   var canContinue: Bool { canQueryStock && current?.canContinue == true }
   var nextDeadline: MonotonicTime? { current?.nextCheck }
 

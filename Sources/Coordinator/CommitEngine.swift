@@ -59,7 +59,7 @@ final class CommitEngine {
 
   /// Adds a change to the open transaction, unless the disk is full or the process is cut off.
   func stage(_ change: StoreChange) throws(StoreError) {
-    guard isWorking || Kernel.hasPlantedBug("stagesTwice") && !context.isHalted else { return }
+    guard isWorking || Mutant.stagesTwice.isActive && !context.isHalted else { return }
     try store.stage(change)
     if stagedSince == nil { noteStaged() }
   }
@@ -85,7 +85,7 @@ final class CommitEngine {
   /// contain customers who have left the queue.
   func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
     guard isWorking else {
-      if !Kernel.hasPlantedBug("dropsPostponedReads") { blockedReads.append(effect) }
+      if !Mutant.dropsPostponedReads.isActive { blockedReads.append(effect) }
       return nil
     }
     // The requeue of very many dead letters may take more than one iteration.
@@ -133,7 +133,7 @@ final class CommitEngine {
   /// True if the staged changes may be committed now. False while a reset is written. False while the disk is full: the
   /// store has discarded the staged changes, and the counters would be stored without them.
   var canCommit: Bool {
-    (isWorking || Kernel.hasPlantedBug("commitsCountersOnFullDisk") && !context.isHalted) && !isResetting
+    (isWorking || Mutant.commitsCountersOnFullDisk.isActive && !context.isHalted) && !isResetting
   }
 
   /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.

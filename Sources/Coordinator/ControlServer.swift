@@ -48,7 +48,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     if case .withdraw = request.command { return }
     let isFirst = refusedRequests.insert(ClientRequestID(session: session.id, number: request.number))
       .inserted
-    guard isFirst || Kernel.hasPlantedBug("answersEachListPart") else { return }
+    guard isFirst || Mutant.answersEachListPart.isActive else { return }
     answer(session, request.number, .failure(refusal))
   }
 
@@ -90,7 +90,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   /// Disconnects clients whose hello, or the rest of a message, is overdue.
   package func runTimers(_ now: Moment) {
     let listeningTime =
-      Kernel.hasPlantedBug("countsOwnStallAgainstClients") ? now.monotonic : now.listeningTime
+      Mutant.countsOwnStallAgainstClients.isActive ? now.monotonic : now.listeningTime
     runTimers(now.monotonic, listeningTime: listeningTime)
   }
 }

@@ -88,7 +88,7 @@ package final class Coordinator {
         contents,
         policy: (policy ?? configuration.policy(store.services))
           .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now,
-        coordinatorCrashes: Kernel.hasPlantedBug("forgetsCustomersInFlight") ? [:] : coordinatorCrashes),
+        coordinatorCrashes: Mutant.forgetsCustomersInFlight.isActive ? [:] : coordinatorCrashes),
       engine,
       context,
       tellerSupervisor, subscriptions, releases)
@@ -159,8 +159,8 @@ package final class Coordinator {
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
     server.mayQuote = { [unowned queue] origin in
       queue.isOnDisk(origin, isShared: shared != nil)
-        || Kernel.hasPlantedBug("answersKeyBeforeCommit")
-        || Kernel.hasPlantedBug("reportsCommitTooEarly") || Kernel.hasPlantedBug("treatsDiskFullAsCommit")
+        || Mutant.answersKeyBeforeCommit.isActive
+        || Mutant.reportsCommitTooEarly.isActive || Mutant.treatsDiskFullAsCommit.isActive
     }
     server.onCommand = { [unowned router] session, request in router.handle(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
@@ -338,7 +338,7 @@ package final class Coordinator {
     home.runTimers()
     output.runTimers()
     guard !context.isHalted else { return }
-    if Kernel.hasPlantedBug("releasesBeforeCommit") { services.advance() }
+    if Mutant.releasesBeforeCommit.isActive { services.advance() }
     audits.runTimers()
     tellers.continueRecycling()
     shutdownController.advance()

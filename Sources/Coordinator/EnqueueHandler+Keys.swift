@@ -18,14 +18,14 @@ extension EnqueueHandler {
     // The key may be staged and not yet on disk. No answer is sent before the key is on disk, because a staged
     // key can be rolled back.
     let reply =
-      Kernel.hasPlantedBug("answersKeyBeforeCommit")
+      Mutant.answersKeyBeforeCommit.isActive
       ? durableReads.answerImmediately : durableReads.answerWhenDurable
     reply(entry.requester) { [engine = queue.engine] store throws(StoreError) in
       // Meanwhile the key may have been rolled back, and stored again with a request that is incomplete.
       let kept = engine.durableCounters
       guard let known = try store.request(forKey: key),
         known.tickets.day < kept.day || known.tickets.last <= kept.issued
-          || Kernel.hasPlantedBug("answersKeyBeforeCommit")
+          || Mutant.answersKeyBeforeCommit.isActive
       else { return .failure(Failure(.diskFull)) }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
       let tickets = known.tickets

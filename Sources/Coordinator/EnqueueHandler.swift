@@ -129,7 +129,7 @@ final class EnqueueHandler: CoordinatorComponent {
       return server.answer(session, number, .failure(Failure(.withdrawn)))
     }
     guard let request = requests.enqueue(number, of: session) else { return }
-    if Kernel.hasPlantedBug("admitsWithdrawnRequest") { return requests.fail(request, Failure(.withdrawn)) }
+    if Mutant.admitsWithdrawnRequest.isActive { return requests.fail(request, Failure(.withdrawn)) }
     let isCurrent = line.current?.request == request
     if line.remove(request) || isCurrent && (line.current?.taken == 0 || shared != nil) {
       if isCurrent { (line.current, gathered) = (nil, nil) }
@@ -159,7 +159,7 @@ final class EnqueueHandler: CoordinatorComponent {
   var remains: TicketNumber? {
     guard let first = store.firstUnissuedTicket, !queue.machine.isTakingIn,
       first > queue.machine.dayCounters.issued,
-      !Kernel.hasPlantedBug("keepsPartOfWithdrawnRequest")
+      !Mutant.keepsPartOfWithdrawnRequest.isActive
     else { return nil }
     return first
   }
@@ -296,13 +296,13 @@ final class EnqueueHandler: CoordinatorComponent {
     if isLast { line.end(order) } else { line.current = order }
     requests.setKnown(order.known, order.alreadyIssuedTickets, for: order.request)
     // Customers with known keys need no capacity.
-    let known = Kernel.hasPlantedBug("countsKnownCustomersAgain") ? 0 : order.known
+    let known = Mutant.countsKnownCustomersAgain.isActive ? 0 : order.known
     if isLast { (attachments.requestKey, attachments.requestDigest) = (order.key, order.digest) }
     let isAccepted = queue.admit(
       .enqueue(
         order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack,
         attachments: attachments), of: order.request)
-    guard isAccepted || Kernel.hasPlantedBug("continuesAfterRefusedList"), queue.engine.isWorking else {
+    guard isAccepted || Mutant.continuesAfterRefusedList.isActive, queue.engine.isWorking else {
       // The queue has refused the request, or this process exits: admit nothing more of it.
       return line.end(order)
     }

@@ -124,7 +124,7 @@ final class GuardianSupervisor {
     phase = .closed
     (startAt, undelivered) = (nil, nil)
     heartbeat.close()
-    if Kernel.hasPlantedBug("doesNotReportClose") { return }
+    if Mutant.doesNotReportClose.isActive { return }
     let isSent = send(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that is not listening yet would find this process gone, and open the bank again.
     if !isSent, case .child(let guardian, _) = watched {
@@ -264,7 +264,7 @@ final class GuardianSupervisor {
   private func guardianEnded(_ who: String?) {
     (stableAt, killAt, stallDetector) = (nil, nil, nil)
     (hasAnswered, isSuspended) = (false, false)
-    guard phase != .closed, !Kernel.hasPlantedBug("doesNotRestartGuardian") else { return }
+    guard phase != .closed, !Mutant.doesNotRestartGuardian.isActive else { return }
     let now = loop.moment()
     log.write(event: "guardian_exited", level: .warn, at: now) { $0.field("msg", who) }
     switch history.died(at: now.monotonic) {
@@ -286,7 +286,7 @@ final class GuardianSupervisor {
   /// the guardian has not received the report of the opening. So the command line already contains `--opened`,
   /// which makes the guardian open the bank again.
   private func startGuardian() {
-    let isForgetful = Kernel.hasPlantedBug("doesNotReportOpen")
+    let isForgetful = Mutant.doesNotReportOpen.isActive
     let arguments =
       [
         "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase",

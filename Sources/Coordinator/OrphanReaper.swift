@@ -35,7 +35,7 @@ package final class OrphanReaper {
     giveUpAt = now + Self.killTimeout
     groups = WindowControlGroups.leftBehind(by: context)
     for group in groups { group.kill() }
-    if Self.isWanted(context, dayCounters), !Kernel.hasPlantedBug("leavesOrphansAtStart") {
+    if Self.isWanted(context, dayCounters), !Mutant.leavesOrphansAtStart.isActive {
       let traces = OrphanTraces(
         keysFrom: context.bankID.prefix, mark: context.processIdentity?.mark,
         keeper: Self.guardianPID(context))

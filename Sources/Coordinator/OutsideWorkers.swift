@@ -210,7 +210,7 @@ final class OutsideWorkers: CoordinatorComponent {
   /// next process has assigned the same attempt to another worker. So the generations of successive processes must
   /// differ.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
-    let incarnation = Kernel.hasPlantedBug("reusesOutsideGenerations") ? 0 : incarnation
+    let incarnation = Mutant.reusesOutsideGenerations.isActive ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
   }
 

@@ -193,7 +193,7 @@ extension ProcessSupervisor {
     guard hasNoOrphans(slot, at: now) else { return }
     (slot.channel, slot.child, slot.exitStatus, slot.drainDeadline) = (nil, nil, nil, nil)
     // A request to exit may have set this deadline after the exit; it does not apply to the successor.
-    if !Kernel.hasPlantedBug("killsTheSuccessor") { slot.killAt = nil }
+    if !Mutant.killsTheSuccessor.isActive { slot.killAt = nil }
     slot.phase = .empty
     report(status, of: child.pid, at: slot, now)
     ended(slot, status)
@@ -220,7 +220,7 @@ extension ProcessSupervisor {
     switch slot.history.died(at: now.monotonic) {
     case .atOnce: start(slot, at: now)
     case .after(let pause) where !shouldGiveUp():
-      if !Kernel.hasPlantedBug("forgetsDelayedRestart") { slot.restartAt = now.monotonic + pause }
+      if !Mutant.forgetsDelayedRestart.isActive { slot.restartAt = now.monotonic + pause }
       write("backoff", .warn, about: slot, at: now) {
         $0.field("deaths", slot.history.consecutiveDeaths)
         $0.field("pause_ms", pause.milliseconds)
@@ -246,7 +246,7 @@ extension ProcessSupervisor {
     slot.child?.kill(SIGABRT)
     // A stopped process dies only when it is continued.
     slot.child?.kill(SIGCONT)
-    if !Kernel.hasPlantedBug("neverEscalatesToKill") { slot.killAt = now.listeningTime + Self.limits.abort }
+    if !Mutant.neverEscalatesToKill.isActive { slot.killAt = now.listeningTime + Self.limits.abort }
   }
 
   // MARK: - Deadlines

@@ -24,7 +24,7 @@ extension QueueDriver {
     if kind.takesPayload {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
         fail(error)
-        guard Kernel.hasPlantedBug("assignsWithoutPayload") else {
+        guard Mutant.assignsWithoutPayload.isActive else {
           if !context.isHalted { postpone(customer, lease, at: window, kind) }
           return
         }

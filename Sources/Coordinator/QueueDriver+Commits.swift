@@ -33,13 +33,13 @@ extension QueueDriver {
     guard machine.hasRoomUnderway else { return }
     // If only the business time has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
-    let isReportedEarly = Kernel.hasPlantedBug("reportsCommitTooEarly") && !machine.isTakingIn
+    let isReportedEarly = Mutant.reportsCommitTooEarly.isActive && !machine.isTakingIn
     if isReportedEarly { process(.committed) }
     var progress = CommitProgress.onDisk
     do throws(StoreError) {
       progress = try engine.commit(machine.dayCounters, arriving: machine.arriving)
     } catch {
-      guard case .diskFull = error, Kernel.hasPlantedBug("treatsDiskFullAsCommit") else { return fail(error) }
+      guard case .diskFull = error, Mutant.treatsDiskFullAsCommit.isActive else { return fail(error) }
     }
     guard progress == .onDisk else { return startCommit() }
     subscriptions.confirmEvents()
@@ -51,7 +51,7 @@ extension QueueDriver {
   /// Records that the store has started a commit whose result arrives later.
   private func startCommit() {
     subscriptions.sealEvents()
-    if !Kernel.hasPlantedBug("settlesUnsealedChanges") { apply(.sealed) }
+    if !Mutant.settlesUnsealedChanges.isActive { apply(.sealed) }
     updateDiskSpace()
     if engine.isDurableTooRarely { awaitResults() }
   }

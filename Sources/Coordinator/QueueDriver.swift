@@ -123,7 +123,7 @@ final class QueueDriver {
     isPerforming = true
     if effectsDay != machine.dayCounters.day { effectsDay = firstEndedDay ?? machine.dayCounters.day }
     defer { (isPerforming, effectsDay) = (false, machine.dayCounters.day) }
-    let isShuffled = Kernel.hasPlantedBug("reversesStagedChanges")
+    let isShuffled = Mutant.reversesStagedChanges.isActive
     var index = 0
     while index < effects.count, !context.isHalted {
       if isShuffled { swapStages(from: index) }
@@ -303,7 +303,7 @@ final class QueueDriver {
     guard !context.isHalted else { return }
     var isFull = false
     if case .diskFull = error { isFull = true }
-    guard isFull || Kernel.hasPlantedBug("treatsStoreErrorAsDiskFull") else {
+    guard isFull || Mutant.treatsStoreErrorAsDiskFull.isActive else {
       context.halt(with: 1)
       return onStoreFailure(error)
     }
@@ -322,7 +322,7 @@ final class QueueDriver {
     var repeats = machine.uncommittedCount
     apply(.commitRefused, into: &refused)
     for effect in refused {
-      guard case .stage(let change) = effect, !Kernel.hasPlantedBug("stagesTwice") else {
+      guard case .stage(let change) = effect, !Mutant.stagesTwice.isActive else {
         effects.append(effect)
         continue
       }
@@ -381,7 +381,7 @@ final class QueueDriver {
   func checkDiskSpaceIfDue() { if engine.checkDiskSpaceIfDue() { updateDiskSpace() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
   /// Time at which the next delayed customer in memory may be due; see `QueueMachine.nextRetry`.
-  var nextRetry: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextRetry }
+  var nextRetry: MonotonicTime? { Mutant.neverRunsTimers.isActive ? nil : machine.nextRetry }
   /// Earliest end of a lease or of a recall, in listening time; see `ListeningClock`.
-  var nextLeaseEnd: MonotonicTime? { Kernel.hasPlantedBug("neverRunsTimers") ? nil : machine.nextLeaseEnd }
+  var nextLeaseEnd: MonotonicTime? { Mutant.neverRunsTimers.isActive ? nil : machine.nextLeaseEnd }
 }

@@ -60,7 +60,7 @@ package final class ReleaseQueue {
   /// repeatedly.
   package func postpone() {
     isDue = false
-    if !Kernel.hasPlantedBug("neverRetriesRelease") { tryLater() }
+    if !Mutant.neverRetriesRelease.isActive { tryLater() }
   }
 
   package var nextDeadline: MonotonicTime? { .earlier(retryAt, refusedAt) }
@@ -74,7 +74,7 @@ package final class ReleaseQueue {
     }
     let retriesRefused = refusedAt.map { $0 <= now } ?? false
     guard isDue || retriesRefused || scan != nil,
-      !store.hasStagedChanges || Kernel.hasPlantedBug("releasesBeforeCommit")
+      !store.hasStagedChanges || Mutant.releasesBeforeCommit.isActive
     else { return }
     if scan == nil || retriesRefused {
       (isDue, refusedAt) = (false, retriesRefused ? nil : refusedAt)
@@ -92,7 +92,7 @@ package final class ReleaseQueue {
         guard self.scan != nil else { return }
         self.scan?.position = ticket
         guard scan.retriesRefused || refused[ticket] == nil else { continue }
-        if Kernel.hasPlantedBug("neverReleasesStock") {
+        if Mutant.neverReleasesStock.isActive {
           released(ticket)
           continue
         }
@@ -108,20 +108,20 @@ package final class ReleaseQueue {
   private func ask(for ticket: TicketOfDay, as order: OrderID) {
     stock.ask(.returnItems, as: order, until: SystemClock.monotonic() + patience) { [weak self] result in
       guard let self else { return }
-      if !Kernel.hasPlantedBug("requestsReleaseOnce") { self.inFlight.remove(ticket) }
+      if !Mutant.requestsReleaseOnce.isActive { self.inFlight.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
       // An earlier request has released the stock.
       case .success(.failure(let failure)) where failure.code == .wasReturned: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
-        if Kernel.hasPlantedBug("treatsStockDiskFullAsReleased") {
+        if Mutant.treatsStockDiskFullAsReleased.isActive {
           self.released(ticket)
         } else {
           self.tryLater()
         }
       case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.name) \(failure.detail)")
       case .success(let other): self.refused(ticket, "an unexpected response: \(other)")
-      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsReleased"): self.released(ticket)
+      case .failure where Mutant.treatsTimeoutAsReleased.isActive: self.released(ticket)
       case .failure: self.tryLater()
       }
     }

@@ -321,7 +321,7 @@ final class RequestRouter: CoordinatorComponent {
     _ day: BusinessDay?, _ requester: RequestHandle, _ act: (BusinessDay) -> Void
   ) {
     let present = queue.machine.dayCounters.day
-    guard let day, day != present, !Kernel.hasPlantedBug("ignoresDayOfTicket") else { return act(present) }
+    guard let day, day != present, !Mutant.ignoresDayOfTicket.isActive else { return act(present) }
     // The requested day may have just ended, and its end may not be on disk.
     durableReads.whenDurable(requester, mustMatchMemory: true) { [queue, server] _ in
       let durableDay = queue.engine.durableCounters.day

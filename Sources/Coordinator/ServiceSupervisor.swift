@@ -146,7 +146,7 @@ package final class ServiceSupervisor {
 
   /// Applies deadlines that have passed. Call after the received messages were handled.
   package func runTimers(_ now: Moment) {
-    let heard = Kernel.hasPlantedBug("countsOwnStallAgainstServices") ? now.monotonic : now.listeningTime
+    let heard = Mutant.countsOwnStallAgainstServices.isActive ? now.monotonic : now.listeningTime
     for slot in slots {
       restartIfDue(slot, at: now)
       if let due = slot.readyDeadline, due <= heard {
@@ -158,7 +158,7 @@ package final class ServiceSupervisor {
       enforceDeadlines(slot, heard: heard)
       if let due = slot.stallDetector?.nextCheckAt, due <= heard,
         slot.stallDetector?.isHung(slot.observation, at: heard) == true
-          || Kernel.hasPlantedBug("killsBusyServices")
+          || Mutant.killsBusyServices.isActive
       {
         abort(slot, reason: "is stuck", at: now)
       }
@@ -169,7 +169,7 @@ package final class ServiceSupervisor {
   /// Sends a health check. The process answers it from the loop that does the work, or during long work. A
   /// process that does not answer is examined before it counts as stuck; see ``StallDetector``.
   private func check(_ slot: SupervisedService, at now: Moment) {
-    slot.checkAt = Kernel.hasPlantedBug("probesOnce") ? nil : now.monotonic + watchdogTimeout
+    slot.checkAt = Mutant.probesOnce.isActive ? nil : now.monotonic + watchdogTimeout
     guard slot.unanswered == nil else { return }
     slot.checks += 1
     slot.unanswered = slot.checks
@@ -234,7 +234,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       (.welcomed, .beat(ServiceProcessMessage.progress)):
       slot.readyDeadline = loop.moment().listeningTime + Self.patience
     case (.ready, .beat(ServiceProcessMessage.progress)):
-      if !Kernel.hasPlantedBug("ignoresProgress") {
+      if !Mutant.ignoresProgress.isActive {
         slot.stallDetector?.heard(at: loop.moment().listeningTime)
       }
     case (.ready, .beat(ServiceProcessMessage.worked)): slot.history.didWork()
@@ -245,7 +245,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     case (.leaving, _): break
     // An exited process is not aborted: its answer to a health check matches no case, because its checks have ended.
     default:
-      if slot.exitStatus == nil || Kernel.hasPlantedBug("killsTheSuccessor") {
+      if slot.exitStatus == nil || Mutant.killsTheSuccessor.isActive {
         abort(slot, reason: "sent a message out of turn", at: loop.moment())
       }
     }

@@ -329,7 +329,7 @@ final class ShutdownController: CoordinatorComponent {
       }
       return
     }
-    if state.last == nil || Kernel.hasPlantedBug("endsDayTwice") {
+    if state.last == nil || Mutant.endsDayTwice.isActive {
       let report = shutdownReport.report(
         servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, shutdownReport.finalStatus())

@@ -73,7 +73,7 @@ extension TellerSupervisor {
       groups?.end(services.name(of: slot.window))
     }
     guard slot.kind.mayLeaveProcesses, Subreaper.hasChildren,
-      !Kernel.hasPlantedBug("leavesDescendantsOfRunner")
+      !Mutant.leavesDescendantsOfRunner.isActive
     else {
       // Discard the tree: its deadlines would wake this process without need.
       processTreesToKill[slot.window] = nil

@@ -140,7 +140,7 @@ package final class TellerSupervisor {
   package func dismiss(_ window: Window, at now: Moment) {
     guard let slot = slots[window] else { return }
     slot.phase = .leaving
-    if !Kernel.hasPlantedBug("waitsForeverForStoppedTeller") {
+    if !Mutant.waitsForeverForStoppedTeller.isActive {
       slot.killAt = now.listeningTime + TellerLimits.leave
     }
     send(window, .close)
@@ -175,7 +175,7 @@ package final class TellerSupervisor {
       $0.field("msg", "the worker \(reason)")
     }
     slot.phase = .leaving
-    if !Kernel.hasPlantedBug("doesNotDisconnectViolator") {
+    if !Mutant.doesNotDisconnectViolator.isActive {
       slot.child?.kill(SIGKILL)
       slot.killedAt = now.listeningTime
     }
@@ -203,7 +203,7 @@ package final class TellerSupervisor {
 
   /// Applies deadlines that have passed. Call after the received messages were handled.
   package func runTimers(_ now: Moment) {
-    let heard = Kernel.hasPlantedBug("countsOwnStallAgainstTellers") ? now.monotonic : now.listeningTime
+    let heard = Mutant.countsOwnStallAgainstTellers.isActive ? now.monotonic : now.listeningTime
     if !processTreesToKill.isEmpty { continueReaping(at: now) }
     for slot in inOrder {
       restartIfDue(slot, at: now)
@@ -317,7 +317,7 @@ extension TellerSupervisor: ProcessSupervisor {
 
   /// Generation of the next process at a window: the last one plus 1, also if the window was closed in between.
   func nextGeneration(at slot: SupervisedTeller) -> Generation {
-    let last = Kernel.hasPlantedBug("resetsGenerations") ? slot.generation : generations[slot.window] ?? 0
+    let last = Mutant.resetsGenerations.isActive ? slot.generation : generations[slot.window] ?? 0
     generations[slot.window] = last + 1
     return last + 1
   }
@@ -333,7 +333,7 @@ extension TellerSupervisor: ProcessSupervisor {
     slot.inFlight = nil
     (slot.customers, slot.residentBytes) = (0, nil)
     slot.beats.begin(at: now.monotonic)
-    if !Kernel.hasPlantedBug("waitsForeverForUnreadyTeller") {
+    if !Mutant.waitsForeverForUnreadyTeller.isActive {
       slot.readyDeadline = now.listeningTime + TellerLimits.ready
     }
   }

@@ -90,7 +90,7 @@ final class WindowPlan: CoordinatorComponent {
   /// signal as well, and they have not read the mismatches.
   func reloadBySignal() {
     // New windows would serve no customer, and the closing bank would wait for their tellers.
-    guard !context.isEnding || Kernel.hasPlantedBug("opensWindowsWhileClosing") else {
+    guard !context.isEnding || Mutant.opensWindowsWhileClosing.isActive else {
       return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank is closing") }
     }
     if reload() == nil { databaseIdentities.retainMismatches() }

@@ -121,7 +121,7 @@ extension Guardian {
     }
     let isHung = coordinator.stallDetector.isHung(
       isSocketMissing() ? .excused : coordinator.observation, at: now)
-    guard isHung || Kernel.hasPlantedBug("killsSilentCoordinator") else { return }
+    guard isHung || Mutant.killsSilentCoordinator.isActive else { return }
     log?.write(event: "stuck", level: .error) {
       $0.field("child", coordinator.pid)
       $0.field("msg", "the coordinator is stuck and is replaced")
@@ -129,7 +129,7 @@ extension Guardian {
     coordinator.kill(SIGABRT)
     coordinator.kill(SIGCONT)
     coordinator.killAt = now + GuardedCoordinator.abortGrace
-    if Kernel.hasPlantedBug("startsSecondCoordinator") {
+    if Mutant.startsSecondCoordinator.isActive {
       loop.deregister(coordinator.registration)
       handleCoordinatorEnd(.signal(SIGABRT), pid: coordinator.pid)
     }

@@ -107,7 +107,7 @@ public struct GuardianPolicy: Sendable {
 
   /// Decides whether the guardian restarts a coordinator that has exited or could not be started.
   public mutating func ended(_ end: CoordinatorExit, at now: MonotonicTime) -> GuardianDecision {
-    if phase == .closed || end == .code(0), !Kernel.hasPlantedBug("reopensClosedBank") {
+    if phase == .closed || end == .code(0), !Mutant.reopensClosedBank.isActive {
       return .end(.closed)
     }
     if isCloseRequested { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }

@@ -91,18 +91,18 @@ public final class FruitProvider: ResourceProvider {
       return answer(.unknown("there is no juice \(assignment.itemName ?? "without a name")"))
     }
     var order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
-    if Kernel.hasPlantedBug("ordersOncePerAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }
+    if Mutant.ordersOncePerAttempt.isActive { order = OrderID("\(order)-\(assignment.attempt)") }
     let requestNumber = requestCount
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
       // A lease does not contain the day: after a reset the same lease may belong to another customer.
       guard let self else { return }
       let isCurrent = self.current == assignment && self.requestCount == requestNumber
-      guard isCurrent || Kernel.hasPlantedBug("acceptsLateAnswer") else { return }
+      guard isCurrent || Mutant.acceptsLateAnswer.isActive else { return }
       switch result {
       case .success(.done): self.answer(.ready)
       case .success(.short(let shortages)): self.answer(.missing(shortages))
-      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsShortage"),
-        .success(.failure) where Kernel.hasPlantedBug("treatsStockDiskFullAsShortage"):
+      case .failure where Mutant.treatsTimeoutAsShortage.isActive,
+        .success(.failure) where Mutant.treatsStockDiskFullAsShortage.isActive:
         self.answer(.missing(juice.recipe.map { Shortage(item: $0.item, needed: $0.quantity, available: 0) }))
       default: self.answer(Self.errorResult(result))
       }

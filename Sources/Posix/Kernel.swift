@@ -13,9 +13,10 @@ import Time
 /// One process on one thread uses a kernel. A call does not block: the simulation runs the process when events
 /// are pending.
 public protocol SystemCalls: AnyObject {
-  /// True if this deliberate bug is enabled, so that a test can prove that the checkers find it. See
-  /// ``Kernel/hasPlantedBug(_:)``.
-  func hasPlantedBug(_ bug: StaticString) -> Bool
+  #if MUTANTS
+    /// The planted bug of the simulated process; nil for none.
+    var mutant: Mutant? { get }
+  #endif
 
   /// CLOCK_MONOTONIC. `clock_gettime(2)`
   var monotonic: MonotonicTime { get }
@@ -167,14 +168,6 @@ public enum Kernel {
       withExtendedLifetime(box) {}
     }
     return try body()
-  }
-
-  /// True if the deliberate bug with this name is enabled: a bug that once existed or could exist, and that the
-  /// checkers of a simulation have to find. Always false on Linux.
-  @inline(__always)
-  public static func hasPlantedBug(_ bug: @autoclosure () -> StaticString) -> Bool {
-    guard let box = linux_thread_kernel() else { return false }
-    return calls(of: box).hasPlantedBug(bug())
   }
 
   /// True if this thread calls Linux. Check it for a feature that simulations do not support.

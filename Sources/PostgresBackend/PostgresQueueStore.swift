@@ -142,7 +142,7 @@ final class PostgresQueueStore: SharedQueueStore {
 
   func enqueueCustomers(_ customers: EnqueueRequest, for request: RequestNumber) {
     store.enqueueCustomers(request, customers)
-    if Kernel.hasPlantedBug("reportsTicketsBeforeCommit") {
+    if Mutant.reportsTicketsBeforeCommit.isActive {
       let count = TicketNumber(customers.orders.count)
       let tickets = IssuedTickets(day: 1, first: 1 << 20, last: 1 << 20 + count - 1)
       storeEvents.append(.answered(request, .issued(tickets, known: [])))
@@ -249,7 +249,7 @@ final class PostgresQueueStore: SharedQueueStore {
   /// Handles a drain, or the end of the day on which this branch was opened. Both may have happened during an outage.
   private func handle(draining drains: Bool, on day: BusinessDay) {
     defer { (isDraining, today) = (drains, day) }
-    guard !Kernel.hasPlantedBug("ignoresBankDrain") else { return }
+    guard !Mutant.ignoresBankDrain.isActive else { return }
     if drains, !isDraining { storeEvents.append(.draining) }
     if day != self.day, today == self.day { storeEvents.append(.dayEnded) }
   }

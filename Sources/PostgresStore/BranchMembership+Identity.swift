@@ -25,7 +25,7 @@ extension BranchMembership {
   /// Compares the database of a poll with the known one. Returns false if it is a different or an older one, else
   /// updates the known day and ticket.
   func recognize(_ poll: BankPoll) -> Bool {
-    guard let known = context.known, !Kernel.hasPlantedBug("usesAnyDatabase") else { return true }
+    guard let known = context.known, !Mutant.usesAnyDatabase.isActive else { return true }
     guard poll.bankID == known.bankID else {
       // The next connection determines which database it is.
       replaced()

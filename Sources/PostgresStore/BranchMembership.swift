@@ -167,7 +167,7 @@ final class BranchMembership {
   /// Plans another check of a line whose last page was shorter than requested. The arrival of a customer during the
   /// claim may have sent no notification, because the line still had unclaimed customers at that time.
   func recheck(_ line: Line) {
-    guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.hasPlantedBug("neverPolls") else { return }
+    guard !recheckAt.contains(where: { $0.1 == line }), !Mutant.neverPolls.isActive else { return }
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
   }
 
@@ -176,7 +176,7 @@ final class BranchMembership {
 
   /// Requests a poll after a short delay.
   func pollSoon() {
-    if Kernel.hasPlantedBug("neverPolls") { return }
+    if Mutant.neverPolls.isActive { return }
     pollAt = .earlier(pollAt, SystemClock.monotonic() + Self.pollDelay)
   }
 
@@ -184,7 +184,7 @@ final class BranchMembership {
   func poll() {
     guard let branch = context.branch, !isPolling else { return }
     let askedAt = SystemClock.monotonic()
-    pollAt = Kernel.hasPlantedBug("neverPolls") ? nil : askedAt + Self.pollInterval
+    pollAt = Mutant.neverPolls.isActive ? nil : askedAt + Self.pollInterval
     isPolling = link.send(BankPoll.request(of: branch, within: window.next(at: askedAt))) {
       [weak self] answer in
       guard let self, self.context.branch == branch else { return }
@@ -235,7 +235,7 @@ final class BranchMembership {
       window.reset()
       pollSoon()
     }
-    if let first = expired.first, !Kernel.hasPlantedBug("neverRescues") { rescue(first) }
+    if let first = expired.first, !Mutant.neverRescues.isActive { rescue(first) }
   }
 
   /// Reads the names of all services, and reports a change.
@@ -292,7 +292,7 @@ final class BranchMembership {
     if let leaseEnd, now >= leaseEnd { return onLeaseExpired() }
     if let dueAt, now >= dueAt, !isRequeuingDue {
       isRequeuingDue = true
-      if !Kernel.hasPlantedBug("neverReturnsDue") { due(window.last) }
+      if !Mutant.neverReturnsDue.isActive { due(window.last) }
     }
     guard link.isOpen else { return }
     if let renewAt, now >= renewAt { renew() }

@@ -137,7 +137,7 @@ final class PendingClaims {
   private func resolveUnknown(_ branch: PostgresBranch) {
     let unknown = claims.first { if case .unknown = $0.state { true } else { false } }
     guard let unknown else { return pump() }
-    if Kernel.hasPlantedBug("claimsAgainWithoutCheck") {
+    if Mutant.claimsAgainWithoutCheck.isActive {
       for index in claims.indices {
         if case .unknown = claims[index].state { claims[index].state = .waiting }
       }

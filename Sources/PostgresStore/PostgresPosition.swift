@@ -166,7 +166,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     var lanes: [Int64] = []
     var changes: [[Int64]] = Array(repeating: [], count: 5)
     var place = 0
-    let isOfOneLane = Kernel.hasPlantedBug("addsCountsToOneLane")
+    let isOfOneLane = Mutant.addsCountsToOneLane.isActive
     for (position, outcome) in zip(positions, columns[0]) {
       let state = Int(position >> 60)
       // The number -1 makes the server examine each row, which is necessary for a cancelled customer or an invalid

@@ -251,7 +251,7 @@ final class ReconnectingConnection: PostgresHandler {
   private func terminateFormer() {
     nextAttempt = MonotonicTime(nanoseconds: .max)
     let former = processes.dropLast()
-    guard !former.isEmpty, !Kernel.hasPlantedBug("opensBesideFormerSession") else { return open() }
+    guard !former.isEmpty, !Mutant.opensBesideFormerSession.isActive else { return open() }
     let call = PostgresStatements.endFormer(.integers(former.map(\.pid)), .integers(former.map(\.began)))
     ask(PostgresRequest(segment: [call]) { $0.first?.integer(0, 0) }) { link, left in
       if left == 0 {

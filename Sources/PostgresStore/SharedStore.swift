@@ -149,7 +149,7 @@ public final class SharedStore {
   private func decide(_ identity: ServerIdentity, of link: ReconnectingConnection) -> ConnectionDecision {
     // At another address a different database is allowed, so the remembered identity does not apply.
     if isElsewhere, !hasJoined, identity.bankID != context.known?.bankID { context.known = nil }
-    if Kernel.hasPlantedBug("usesAnyDatabase") {
+    if Mutant.usesAnyDatabase.isActive {
       return context.known == nil && link !== leaseLink ? .wait : .open
     }
     let otherLinks = links.filter { $0 !== link }
@@ -323,7 +323,7 @@ public final class SharedStore {
       return commits.count > 0 ? () : left()
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
-    if Kernel.hasPlantedBug("leavesWithoutReturningClaims") { return left() }
+    if Mutant.leavesWithoutReturningClaims.isActive { return left() }
     isLeaving = leaseLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.pollEverything(of: branch)
     }

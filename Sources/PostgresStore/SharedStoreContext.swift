@@ -95,7 +95,7 @@ final class SharedStoreContext {
       else { continue }
       let line = Line(service: Service(number: service), priority: priority)
       lines[number] = (line, branch)
-      if branch == Self.owner(of: line, own) || Kernel.hasPlantedBug("claimsJuiceOfOtherBranch") {
+      if branch == Self.owner(of: line, own) || Mutant.claimsJuiceOfOtherBranch.isActive {
         lanes[line] = number
       }
     }

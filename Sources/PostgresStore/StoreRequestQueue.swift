@@ -363,7 +363,7 @@ final class StoreRequestQueue {
       tasks[index].commit = nil
     }
     (sent, isAddingLanes, retryAt) = (0, false, nil)
-    let isForgetful = Kernel.hasPlantedBug("dropsRequestsAfterLeaseLoss")
+    let isForgetful = Mutant.dropsRequestsAfterLeaseLoss.isActive
     for task in tasks where !task.repeatsInLaterEpoch || isForgetful { end(task.id, nil) }
   }
 }

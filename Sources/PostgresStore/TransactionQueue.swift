@@ -109,7 +109,7 @@ final class TransactionQueue {
     case .done(.predecessorMissing): break
     case .done(.fenced):
       if context.branch == branch { context.fenced() }
-    case .refused where index == 0 && Kernel.hasPlantedBug("treatsRefusalAsCommit"): reportCommitted([])
+    case .refused where index == 0 && Mutant.treatsRefusalAsCommit.isActive: reportCommitted([])
     case .refused(let error) where error.isTransient: retryAt = SystemClock.monotonic() + Self.pause
     case .refused(let error):
       context.refusesWrites(error)
@@ -152,7 +152,7 @@ final class TransactionQueue {
   /// exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
-    if Kernel.hasPlantedBug("repeatsWithoutCheck") {
+    if Mutant.repeatsWithoutCheck.isActive {
       for index in inFlight.indices where inFlight[index].state == .unknown {
         inFlight[index].state = .waiting
       }
@@ -204,7 +204,7 @@ final class TransactionQueue {
   /// Drops the staged changes and marks sent transactions as unknown, because the epoch has ended.
   func handleLoss() {
     for index in inFlight.indices where inFlight[index].state == .sent { inFlight[index].state = .unknown }
-    if !Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") { staged = BranchTransaction() }
+    if !Mutant.keepsCommitsAfterLeaseLoss.isActive { staged = BranchTransaction() }
     (sent, isResolving, refusal, retryAt) = (0, false, nil, nil)
     refusedDues = [:]
   }
@@ -229,7 +229,7 @@ final class TransactionQueue {
 
   /// Drops all transactions, and reports each as dropped.
   private func dropAll() {
-    if Kernel.hasPlantedBug("keepsCommitsAfterLeaseLoss") {
+    if Mutant.keepsCommitsAfterLeaseLoss.isActive {
       for index in inFlight.indices { inFlight[index].state = .waiting }
       return
     }

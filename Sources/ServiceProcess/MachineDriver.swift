@@ -141,7 +141,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     }
     process(.committed, at: now)
     // The disk has space again, so the changes that waited for it are written without another delay.
-    if machine.retry != nil, !Kernel.hasPlantedBug("vendingDoesNotRetryWrite") { retryAt = now.monotonic }
+    if machine.retry != nil, !Mutant.vendingDoesNotRetryWrite.isActive { retryAt = now.monotonic }
     noteDiskSpace(at: now)
   }
 
@@ -179,7 +179,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private func storeFailed(_ error: StoreError, at now: Moment) {
     switch error {
     case .diskFull: break
-    case _ where Kernel.hasPlantedBug("servicesTreatErrorAsDiskFull"): break
+    case _ where Mutant.servicesTreatErrorAsDiskFull.isActive: break
     default: return end(because: error)
     }
     store.rollBack()

@@ -104,7 +104,7 @@ public final class Simulation {
       hasLostPower = true
       self.trace.line(clock.now, "power loss")
     }
-    host.plantedBug = bug?.name
+    host.plant(bug?.name)
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
     host.onWrite = { [unowned self] process, end, bytes in
       statistics.messages += 1

@@ -24,7 +24,7 @@ package final class StockPersistence: ServicePersistence {
     switch effect {
     case .lookUp(let id): return .event(.found(id, try stock.order(id)))
     case .stage(let entry):
-      if Kernel.hasPlantedBug("notifiesBeforeCommit") { fresh += entry.changes }
+      if Mutant.notifiesBeforeCommit.isActive { fresh += entry.changes }
       return .stage(entry)
     case .reply(let request, let answer): return .reply(request, answer)
     }
@@ -32,7 +32,7 @@ package final class StockPersistence: ServicePersistence {
 
   /// Stores the changes of entries that are on disk now, for the next publication.
   package func committed(_ entries: [StockEntry]) {
-    if Kernel.hasPlantedBug("notifiesBeforeCommit") { return }
+    if Mutant.notifiesBeforeCommit.isActive { return }
     for entry in entries { fresh += entry.changes }
   }
 

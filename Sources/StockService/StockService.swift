@@ -118,7 +118,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     }
     // A confirmation that the subscription exists and has missed nothing.
     if place.sequence == settled { call.answer(.changes([]), more: true) }
-    if !Kernel.hasPlantedBug("dropsReturningSubscriber") { begin(view, at: place.sequence) }
+    if !Mutant.dropsReturningSubscriber.isActive { begin(view, at: place.sequence) }
     return .later
   }
 
@@ -130,7 +130,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
 
   /// Does nothing, unless a test has enabled the planted bug of publishing before the commit.
   package func beforeCommit() {
-    guard Kernel.hasPlantedBug("notifiesBeforeCommit") else { return }
+    guard Mutant.notifiesBeforeCommit.isActive else { return }
     publish()
     views.notify(at: clock.now.monotonic)
   }
@@ -151,7 +151,7 @@ package final class StockService<Machine: StockServiceMachine>: ServiceHandler {
     let settled = driver.machine.durableSequence
     guard sequence < settled else { return .none }
     guard settled - sequence <= limits.missed else { return .tooMany }
-    let place = sequence + (Kernel.hasPlantedBug("skipsMissedChange") ? 1 : 0)
+    let place = sequence + (Mutant.skipsMissedChange.isActive ? 1 : 0)
     let page = driver.changes(after: place, limit: limits.page)
     return page.last.map { .next(.changes(page), upTo: $0.sequence) } ?? .unavailableNow
   }

@@ -109,7 +109,7 @@ open class ClientServer<
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
       for session in waiting {
-        session.isUnflushed = Kernel.hasPlantedBug("sendsFirstIterationOnly")
+        session.isUnflushed = Mutant.sendsFirstIterationOnly.isActive
         session.channel.flush()
         didFlush(session)
       }

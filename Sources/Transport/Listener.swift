@@ -131,7 +131,7 @@ public final class Listener {
   private func pauseAccepting() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
-    if !Kernel.hasPlantedBug("listenerNeverAcceptsAgain") {
+    if !Mutant.listenerNeverAcceptsAgain.isActive {
       retryAt = SystemClock.monotonic() + Self.retryPause
     }
   }

@@ -15,7 +15,7 @@ extension MessageChannel {
       case .success(.bytes(let count)): written += count
       case .success(.wouldBlock):
         isBlocked = true
-        if Kernel.hasPlantedBug("channelDropsUnsentBytes") { written = output.count }
+        if Mutant.channelDropsUnsentBytes.isActive { written = output.count }
         watch()
       case .success(.peerClosed):
         isPeerReadClosed = true

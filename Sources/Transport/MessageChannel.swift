@@ -227,6 +227,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     isReadingPaused = false
     watch()
     finishWriting()
-    if !Kernel.hasPlantedBug("dropsHeldBackMessages") { deliver() }
+    if !Mutant.dropsHeldBackMessages.isActive { deliver() }
   }
 }

@@ -303,7 +303,7 @@ public final class ServiceClient<Command: ServiceCommand> {
       connectionCount += 1
       (retryAt, pause) = (nil, Self.initialRetryDelay)
       for number in open.keys.sorted() { send(number) }
-      if connectionCount == 1 || !Kernel.hasPlantedBug("viewIsNotResubscribed") { sendSubscription() }
+      if connectionCount == 1 || !Mutant.viewIsNotResubscribed.isActive { sendSubscription() }
       channel?.flush()
     case .welcome(let welcome): fail(.otherVersion(theirs: welcome.version, build: welcome.build))
     case .refused(let refusal) where refusal.reason == .version:
@@ -321,7 +321,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   private func handle(_ reply: NumberedReply<Answer>) {
     if reply.number == view?.number { return handleUpdate(reply.result) }
     guard !reply.more,
-      let request = Kernel.hasPlantedBug("answersAgainAtDeadline")
+      let request = Mutant.answersAgainAtDeadline.isActive
         ? open[reply.number] : open.removeValue(forKey: reply.number)
     else { return }
     request.completion(.success(reply.result))

@@ -89,7 +89,7 @@ public final class ServiceSocket<
     if exceedsBacklog(session) {
       channel.pauseReading()
     } else if channel.isReadingPaused, !channel.hasUnflushedOutput,
-      session.openRequests <= limits.openRequests / 2, !Kernel.hasPlantedBug("neverResumesReading")
+      session.openRequests <= limits.openRequests / 2, !Mutant.neverResumesReading.isActive
     {
       channel.resumeReading()
     }
@@ -144,7 +144,7 @@ public final class ServiceSocket<
     loop.trackListening(until: moment)
     runTimers(
       moment,
-      listeningTime: Kernel.hasPlantedBug("servicesCountStallAgainstClients")
+      listeningTime: Mutant.servicesCountStallAgainstClients.isActive
         ? moment : loop.listeningTime.now)
   }
 }

@@ -80,7 +80,7 @@ public final class SupervisorConnection {
     case (.check(let number), .running), (.check(let number), .closing): checks.append(number)
     case (.bank(let mark), .running), (.bank(let mark), .closing): bank = mark
     case (.close, .running), (.close, .closing), (.close, .greeting):
-      if !Kernel.hasPlantedBug("ignoresClose") { state = .closing }
+      if !Mutant.ignoresClose.isActive { state = .closing }
     case (.welcome, _), (.check, _), (.close, _), (.bank, _):
       state = .protocolError("a message out of turn")
       channel.close()

@@ -129,7 +129,7 @@ final class DrinkShelf {
       picture?.apply(changes)
       for change in changes { versions[change.item] = version }
       let seen = picture?.sequence ?? 0
-      if !Kernel.hasPlantedBug("gatesStayClosed") { runWaiters { $0 <= seen } }
+      if !Mutant.gatesStayClosed.isActive { runWaiters { $0 <= seen } }
     case .refused(let failure):
       refusalReason =
         failure.messageDetail ?? MessageDetail(quoting: "\(failure.code.name) \(failure.detail)")
@@ -162,7 +162,7 @@ final class DrinkShelf {
       }
       // The disk of the stock may have been full. The next snapshot may arrive much later, and nothing can be sold
       // until then.
-      if !isIntroduced, !Kernel.hasPlantedBug("announcesProductsOnce") {
+      if !isIntroduced, !Mutant.announcesProductsOnce.isActive {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }
     }

@@ -44,7 +44,7 @@ final class MachineAdministration {
         return answer(.failure(VendingFailure(.stockUnavailable, messageDetail: messageDetail)))
       }
       var order = OrderID(ofManagersRequest: name)
-      if Kernel.hasPlantedBug("restocksTwice") {
+      if Mutant.restocksTwice.isActive {
         order = OrderID("\(order)-\(SystemClock.monotonic().nanoseconds)")
       }
       ask(command, as: order, until: deadline, answer)
@@ -62,7 +62,7 @@ final class MachineAdministration {
         guard case .done(let changes) = result else { return answer(VendingResult(managersAnswer: result)) }
         guard let self else { return }
         shelf.whenReached(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
-      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsDone"): answer(.stocked([]))
+      case .failure where Mutant.treatsTimeoutAsDone.isActive: answer(.stocked([]))
       case .failure(let error):
         answer(.failure(VendingFailure(.stockUnavailable, messageDetail: error.messageDetail)))
       }

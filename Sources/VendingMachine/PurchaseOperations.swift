@@ -44,8 +44,8 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
       guard let self else { return }
       guard isKnown else { return settle(purchase, .unavailable) }
       guard var order = driver.machine.stockOrder(of: purchase) else { return }
-      if Kernel.hasPlantedBug("changesPurchaseIDs") { order = OrderID("\(order)-\(CurrentProcess.pid)") }
-      let today = Kernel.hasPlantedBug("omitsDayInOrder") ? 0 : clock.today
+      if Mutant.changesPurchaseIDs.isActive { order = OrderID("\(order)-\(CurrentProcess.pid)") }
+      let today = Mutant.omitsDayInOrder.isActive ? 0 : clock.today
       let command = StockCommand.take([ItemAmount(product, 1)], today: today)
       stock.ask(command, as: order, until: deadline) { [weak self] in self?.handle($0, product, purchase) }
     }
@@ -64,10 +64,10 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     case .success(.short):
       let hasExpired = shelf.lots(of: product).contains { $0.isExpired(on: clock.today) }
       settle(purchase, .none(onlyExpired: hasExpired))
-    case .failure where Kernel.hasPlantedBug("treatsTimeoutAsSoldOut"),
-      .success(.failure) where Kernel.hasPlantedBug("treatsStockDiskFullAsSoldOut"):
+    case .failure where Mutant.treatsTimeoutAsSoldOut.isActive,
+      .success(.failure) where Mutant.treatsStockDiskFullAsSoldOut.isActive:
       settle(purchase, .none(onlyExpired: false))
-    case .failure where Kernel.hasPlantedBug("treatsTimeoutAsTaken"): settle(purchase, .taken(nil))
+    case .failure where Mutant.treatsTimeoutAsTaken.isActive: settle(purchase, .taken(nil))
     case .success, .failure: settle(purchase, .unavailable)
     }
   }
@@ -86,7 +86,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
       // Ask again if the stock refuses or does not answer.
       switch result {
       case .success(.done): break
-      case .failure where Kernel.hasPlantedBug("treatsTimeoutAsPutBack"): break
+      case .failure where Mutant.treatsTimeoutAsPutBack.isActive: break
       default: return releasesToRetry.append(purchase)
       }
       driver.process(.released(purchase), at: clock.now)
@@ -106,7 +106,7 @@ final class PurchaseOperations<Machine: VendingServiceMachine> {
     nextDeadline = nil
     let purchases = releasesToRetry
     releasesToRetry.removeAll()
-    if Kernel.hasPlantedBug("releaseIsNotRetried") { return }
+    if Mutant.releaseIsNotRetried.isActive { return }
     for purchase in purchases { release(purchase) }
   }
 }

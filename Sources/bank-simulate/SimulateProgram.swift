@@ -13,6 +13,14 @@ enum SimulateProgram {
   /// Runs the requested histories, of one bank or of branches, and prints the report.
   static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
     let name = invocation.text("bug")
+    #if !MUTANTS
+      guard name == nil else {
+        throw .usage(
+          words.say(
+            "This build contains no planted bugs. 'scripts/simulate --bug' builds a program that does.",
+            "이 빌드에는 일부러 심은 버그가 없습니다. 'scripts/simulate --bug'로 빌드하세요."))
+      }
+    #endif
     let branchBug = name.flatMap { name in PlantedBranchBug.allCases.first { $0.name == name } }
     guard invocation.flag("branches") || branchBug != nil else {
       let bug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }

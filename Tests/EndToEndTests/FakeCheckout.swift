@@ -57,7 +57,8 @@ struct FakeCheckout {
     try #require(outcome.code == 0, outcome.story)
   }
 
-  /// Sets the behaviour of the next builds of a kind: `hold` until it is cleared, `fail`, or `change` the sources once.
+  /// Sets the behaviour of the next builds of a kind: `hold` until it is cleared, `fail`, `change` the sources once, or
+  /// compile a planted bug (`mutant`).
   func setBehaviour(_ what: String, _ kind: String) throws { try write("", to: "\(fake)/\(what)-\(kind)") }
 
   /// Clears a behaviour of a kind of builds.
@@ -90,12 +91,13 @@ struct FakeCheckout {
 
   private static let preparation = #"""
     repository=$1 root=$2 fake=$3
-    mkdir -p "$root/Sources/Wire" "$root/Sources/BankctlCommands/Table" "$root/Sources/BankctlCommands/BankctlCommands.docc" "$fake"
+    mkdir -p "$root/Sources/Wire" "$root/Sources/Posix" "$root/Sources/BankctlCommands/Table" "$root/Sources/BankctlCommands/BankctlCommands.docc" "$fake"
     cp -r "$repository/scripts" "$root/"
     cp "$repository/Sources/BankctlCommands/Table/BankctlTable.swift" "$root/Sources/BankctlCommands/Table/"
     cp "$repository/Sources/BankctlCommands/BankctlCommands.docc/Commands.md" "$root/Sources/BankctlCommands/BankctlCommands.docc/"
     echo '// a manifest' >"$root/Package.swift"
     echo '// a source' >"$root/Sources/Wire/Wire.swift"
+    printf '  case %s\n' 'forgetsEverything, // a comment' 'losesAll' '' >"$root/Sources/Posix/Mutant.swift"
 
     cat >"$fake/swiftc" <<'PROGRAM'
     #!/bin/bash
@@ -140,6 +142,7 @@ struct FakeCheckout {
     echo "$kind $BANK_BUILD_ID"
     [[ \${1:-} != stay ]] || exec sleep 1200
     END
+      [[ ! -e $fake/mutant-$kind ]] || echo '# losesAll' >>"$place/release/.new"
       chmod +x "$place/release/.new"
       mv "$place/release/.new" "$place/release/$program"
     done

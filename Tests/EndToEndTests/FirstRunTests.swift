@@ -84,6 +84,18 @@ struct FirstRunTests {
     }
   }
 
+  @Test("an optimized program that contains a planted bug is refused")
+  func plantedBug() throws {
+    try withCheckout { checkout in
+      try checkout.setBehaviour("mutant", "fast")
+      let refused = try checkout.run("build", "release")
+      #expect(refused.code == 1 && refused.err.contains("A planted bug is in:"), refused.story)
+      #expect(checkout.sets == [])
+      try checkout.clearBehaviour("mutant", "fast")
+      #expect(try checkout.run("build", "release").code == 0 && checkout.sets.count == 1)
+    }
+  }
+
   @Test("a background build that was killed restarts, at most three times")
   func killedBackground() throws {
     try withCheckout { checkout in

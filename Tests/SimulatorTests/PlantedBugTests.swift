@@ -1,6 +1,7 @@
 // The check of the checker: every planted bug is caught within a bounded number of histories, for a guarantee
 // that it breaks, and the real core passes the very same histories with every guarantee kept.
 
+import Posix
 import Simulator
 import Testing
 
@@ -51,6 +52,12 @@ struct PlantedBugTests {
       return
     }
     Issue.record("\(bug.name) was not caught in \(Self.maxSeeds) histories: \(bug.sentence)")
+  }
+
+  @Test("every bug of the production code is planted, and described, once")
+  func mutants() {
+    let names = PlantedBug.allCases.map(\.name) + PlantedBranchBug.allCases.map(\.name)
+    for mutant in Mutant.allCases { #expect(names.count { $0 == mutant.rawValue } == 1, "\(mutant)") }
   }
 
   @Test("there are bugs enough to show it")

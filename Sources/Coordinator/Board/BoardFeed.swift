@@ -69,7 +69,7 @@ final class BoardFeed: CoordinatorComponent {
   }
 
   private var isDue: Bool {
-    context.now.monotonic >= shownAt + pause || Kernel.hasPlantedBug("sendsSnapshotsUnthrottled")
+    context.now.monotonic >= shownAt + pause || Mutant.sendsSnapshotsUnthrottled.isActive
   }
 
   private func make() -> BoardFrame {

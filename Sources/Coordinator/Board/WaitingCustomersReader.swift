@@ -51,7 +51,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
       }
     }
     if let failure { queue.fail(failure) }
-    return Kernel.hasPlantedBug("omitsFirstWaitingFromBoard") ? Array(first.dropFirst()) : first
+    return Mutant.omitsFirstWaitingFromBoard.isActive ? Array(first.dropFirst()) : first
   }
 
   /// Drops the cache.
@@ -83,7 +83,7 @@ final class WaitingCustomersReader: CoordinatorComponent {
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)
       let shown = found.filter {
-        $0 <= issued && (!servingCustomers.contains($0) || Kernel.hasPlantedBug("listsServedAsWaiting"))
+        $0 <= issued && (!servingCustomers.contains($0) || Mutant.listsServedAsWaiting.isActive)
       }
       page.numbers += shown
       page.isWhole = found.count < limit || found[found.count - 1] > issued

@@ -60,7 +60,7 @@
       host.files.makeDirectories(StockProgram.home.run)
       host.files.makeDirectories(StockProgram.home.logs)
       host.files.write(Array("{}".utf8), to: "\(home)/bank.json")
-      host.plantedBug = world.bug?.name
+      host.plant(world.bug?.name)
       host.connectRemote = { [unowned self] process in self.world.network.connect(process, self.index) }
       host.program = { [unowned self] path, arguments in program(at: path, arguments) }
       host.onWrite = { [unowned self] _, end, bytes in

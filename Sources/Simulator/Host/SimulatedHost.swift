@@ -49,14 +49,23 @@ final class SimulatedHost {
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
-  /// The name of the bug that `Kernel.hasPlantedBug` reports as planted; nil for none.
-  var plantedBug: String?
+  #if MUTANTS
+    /// The planted bug of the production code that runs on this host; nil for none.
+    private(set) var mutant: Mutant?
+  #endif
   var onEnd: ((SimulatedProcess) -> Void)?
   private var eventQueue = EventQueue<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0
   /// The process that ran last.
   private(set) var lastRun: pid_t = 0
+
+  /// Plants a bug of the production code, by its name. No effect for another name, and in a build without these bugs.
+  func plant(_ name: String?) {
+    #if MUTANTS
+      mutant = name.flatMap(Mutant.init(rawValue:))
+    #endif
+  }
 
   init(seed: UInt64, now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) {
     chance = SeededGenerator(seed: seed)

@@ -6,9 +6,9 @@ import Posix
 import Time
 
 extension SimulatedProcess: SystemCalls {
-  func hasPlantedBug(_ plantedBug: StaticString) -> Bool {
-    host.plantedBug.map { "\(plantedBug)" == $0 } ?? false
-  }
+  #if MUTANTS
+    var mutant: Mutant? { host.mutant }
+  #endif
   var monotonic: MonotonicTime { clock }
   var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
   /// Returns a random number from the generator of the host.
