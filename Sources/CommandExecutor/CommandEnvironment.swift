@@ -53,7 +53,6 @@ struct CommandCustomer: Sendable, Hashable {
   init(_ assignment: Assignment, service: ServiceName) {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text
-    let key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
-    self.key = Mutant.addsAttemptToKey.isActive ? "\(key)-\(assignment.attempt)" : key
+    key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
   }
 }

@@ -41,11 +41,6 @@ struct ExitClassifier {
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
-    if Mutant.treatsDeferralAsFailure.isActive { _ = table.set(75, to: .failed) }
-    if Mutant.deadLettersMissingProgram.isActive {
-      for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) }
-    }
-    if Mutant.treatsSignalAsFailure.isActive { table.signals = .failed }
     self.table = table
   }
 

@@ -158,9 +158,7 @@ package final class Coordinator {
     queue.onStoreFailure = { [unowned self] error in failFatally(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastExitReason: $1) }
     server.mayQuote = { [unowned queue] origin in
-      queue.isOnDisk(origin, isShared: shared != nil)
-        || Mutant.answersKeyBeforeCommit.isActive
-        || Mutant.reportsCommitTooEarly.isActive || Mutant.treatsDiskFullAsCommit.isActive
+      queue.isOnDisk(origin, isShared: shared != nil) || Mutant.answersKeyBeforeCommit.isActive
     }
     server.onCommand = { [unowned router] session, request in router.handle(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }

@@ -124,7 +124,6 @@ final class GuardianSupervisor {
     phase = .closed
     (startAt, undelivered) = (nil, nil)
     heartbeat.close()
-    if Mutant.doesNotReportClose.isActive { return }
     let isSent = send(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that is not listening yet would find this process gone, and open the bank again.
     if !isSent, case .child(let guardian, _) = watched {
@@ -286,12 +285,11 @@ final class GuardianSupervisor {
   /// the guardian has not received the report of the opening. So the command line already contains `--opened`,
   /// which makes the guardian open the bank again.
   private func startGuardian() {
-    let isForgetful = Mutant.doesNotReportOpen.isActive
     let arguments =
       [
         "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase",
-        (isForgetful ? Phase.opening : phase).rawValue, "--patience", "\(heartbeat.patience.milliseconds)",
-      ] + (isForgetful ? [] : ["--opened"]) + ["--"] + options.persistentArguments
+        phase.rawValue, "--patience", "\(heartbeat.patience.milliseconds)", "--opened", "--",
+      ] + options.persistentArguments
     do throws(SystemError) {
       // The guardian has a session of its own and is not tied to this process, because it must outlive this
       // process.

@@ -246,7 +246,7 @@ extension ProcessSupervisor {
     slot.child?.kill(SIGABRT)
     // A stopped process dies only when it is continued.
     slot.child?.kill(SIGCONT)
-    if !Mutant.neverEscalatesToKill.isActive { slot.killAt = now.listeningTime + Self.limits.abort }
+    slot.killAt = now.listeningTime + Self.limits.abort
   }
 
   // MARK: - Deadlines

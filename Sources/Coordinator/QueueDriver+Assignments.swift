@@ -24,10 +24,8 @@ extension QueueDriver {
     if kind.takesPayload {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
         fail(error)
-        guard Mutant.assignsWithoutPayload.isActive else {
-          if !context.isHalted { postpone(customer, lease, at: window, kind) }
-          return
-        }
+        if !context.isHalted { postpone(customer, lease, at: window, kind) }
+        return
       }
     }
     send(window, assignment(of: customer, lease, payload, kind: kind))

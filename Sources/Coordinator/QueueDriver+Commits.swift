@@ -33,17 +33,13 @@ extension QueueDriver {
     guard machine.hasRoomUnderway else { return }
     // If only the business time has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
-    let isReportedEarly = Mutant.reportsCommitTooEarly.isActive && !machine.isTakingIn
-    if isReportedEarly { process(.committed) }
-    var progress = CommitProgress.onDisk
+    let progress: CommitProgress
     do throws(StoreError) {
       progress = try engine.commit(machine.dayCounters, arriving: machine.arriving)
-    } catch {
-      guard case .diskFull = error, Mutant.treatsDiskFullAsCommit.isActive else { return fail(error) }
-    }
+    } catch { return fail(error) }
     guard progress == .onDisk else { return startCommit() }
     subscriptions.confirmEvents()
-    if !isReportedEarly { apply(.committed) }
+    apply(.committed)
     notifyWaiters()
     updateDiskSpace()
   }

@@ -303,7 +303,7 @@ final class QueueDriver {
     guard !context.isHalted else { return }
     var isFull = false
     if case .diskFull = error { isFull = true }
-    guard isFull || Mutant.treatsStoreErrorAsDiskFull.isActive else {
+    guard isFull else {
       context.halt(with: 1)
       return onStoreFailure(error)
     }

@@ -179,7 +179,6 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private func storeFailed(_ error: StoreError, at now: Moment) {
     switch error {
     case .diskFull: break
-    case _ where Mutant.servicesTreatErrorAsDiskFull.isActive: break
     default: return end(because: error)
     }
     store.rollBack()

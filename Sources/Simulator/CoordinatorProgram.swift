@@ -131,6 +131,7 @@ final class CoordinatorProgram: SimulatedProgram {
     }
     defer { watch.wakeForDelayedMessages() }
     try coordinator.runIteration()
+    store.makeOwedCommit()
     guard let code = coordinator.exitCode else { return nil }
     coordinator.leave()
     guard !coordinator.isHalted else { return code }

@@ -328,7 +328,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .neverEscalatesToKill,
       .doesNotDisconnectViolator, .sendsFirstIterationOnly, .waitsForeverForUnreadyTeller,
       .countsOwnStallAgainstTellers, .dropsHeldBackMessages,
-      .servicesTreatErrorAsDiskFull, .requestsReleaseOnce:
+      .requestsReleaseOnce:
       [.notDrained]
     case .assignsAcrossServices: [.crossedServices]
     case .assignsTwice: [.doubleLease]
@@ -390,10 +390,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .channelDropsUnsentBytes, .servicesCountStallAgainstClients: [.protocolViolation, .notDrained]
     case .treatsStockDiskFullAsSoldOut: [.purchase, .refusal]
     case .auditsStoppedServices: [.audit]
+    case .servicesTreatErrorAsDiskFull: [.notDrained, .notDurable]
     case .treatsStoreErrorAsDiskFull:
       [
         .storeContradiction, .notDurable, .duplicate, .dayCounters, .lostTicket, .notDrained, .attempt,
-        .partialRequest,
+        .partialRequest, .board,
       ]
     }
   }

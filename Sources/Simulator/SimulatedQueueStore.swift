@@ -30,11 +30,15 @@ final class SimulatedQueueStore: QueryingStore {
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    makeOwedCommit()
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
     world.applyDiskFault(call)
     slowDisk?.shown.isLowOnSpace = disk.isLowOnSpace
     do throws(StoreError) { return try body() } catch {
       world.checker.rolledBack()
+      if world.bug == .treatsStoreErrorAsDiskFull, case .failed(_, let detail) = error, process.survives() {
+        throw .diskFull(detail: detail)
+      }
       throw error
     }
   }
@@ -64,11 +68,16 @@ final class SimulatedQueueStore: QueryingStore {
     world.checker.staged(change)
   }
 
-  var hasStagedChanges: Bool { shown.hasStagedChanges }
+  var hasStagedChanges: Bool { owed == nil && shown.hasStagedChanges }
 
   /// Commits the open transaction, or hands it over to the slow disk.
   @discardableResult
   func commit(_ dayCounters: DayCounters, arriving: InProgressEnqueue?) throws(StoreError) -> CommitProgress {
+    makeOwedCommit()
+    if world.bug == .reportsCommitTooEarly, slowDisk == nil, arriving == nil {
+      owed = dayCounters
+      return .onDisk
+    }
     if slowDisk == nil { process.spend(world.commitDuration()) }
     var dayCounters = dayCounters
     switch world.bug {
@@ -77,10 +86,30 @@ final class SimulatedQueueStore: QueryingStore {
     default: break
     }
     if let slowDisk { return try submit(dayCounters, arriving, to: slowDisk) }
-    _ = try attempt(.commit) { () throws(StoreError) in try disk.commit(dayCounters, arriving: arriving) }
+    do throws(StoreError) {
+      _ = try attempt(.commit) { () throws(StoreError) in try disk.commit(dayCounters, arriving: arriving) }
+    } catch {
+      guard case .diskFull = error, world.bug == .treatsDiskFullAsCommit else { throw error }
+      return .onDisk
+    }
     world.checker.committed(dayCounters, in: disk)
     world.trace.line(process.clock, "  committed")
     return .onDisk
+  }
+
+  /// The counters of a commit that a planted bug has reported and not made; nil for none.
+  private var owed: DayCounters?
+
+  /// Makes a commit that a planted bug has reported too early, after the answers were sent.
+  func makeOwedCommit() {
+    guard let dayCounters = owed else { return }
+    owed = nil
+    guard process.survives() else { return }
+    process.spend(world.commitDuration())
+    guard
+      (try? attempt(.commit, { () throws(StoreError) in try disk.commit(dayCounters, arriving: nil) })) != nil
+    else { return }
+    world.checker.committed(dayCounters, in: disk)
   }
 
   var firstUnissuedTicket: TicketNumber? { shown.firstUnissuedTicket }
@@ -143,7 +172,12 @@ final class SimulatedQueueStore: QueryingStore {
   /// The payload of a ticket; the planted bug `assignsWrongPayload` reads that of the previous ticket.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     let ticket = world.bug == .assignsWrongPayload && world.hasCommands ? max(1, ticket - 1) : ticket
-    return try attempt(.read) { () throws(StoreError) in try shown.payload(of: ticket) }
+    do throws(StoreError) {
+      return try attempt(.read) { () throws(StoreError) in try shown.payload(of: ticket) }
+    } catch {
+      guard case .diskFull = error, world.bug == .assignsWithoutPayload else { throw error }
+      return nil
+    }
   }
 
   /// Cancelled tickets whose fruit the stock has not confirmed as returned.

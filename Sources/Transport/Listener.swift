@@ -131,9 +131,7 @@ public final class Listener {
   private func pauseAccepting() {
     guard let registration else { return }
     try? loop.modify(registration, interest: [])
-    if !Mutant.listenerNeverAcceptsAgain.isActive {
-      retryAt = SystemClock.monotonic() + Self.retryPause
-    }
+    retryAt = SystemClock.monotonic() + Self.retryPause
   }
 
   /// Opens the spare descriptor; nil if it cannot be opened.

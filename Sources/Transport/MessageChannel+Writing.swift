@@ -15,7 +15,6 @@ extension MessageChannel {
       case .success(.bytes(let count)): written += count
       case .success(.wouldBlock):
         isBlocked = true
-        if Mutant.channelDropsUnsentBytes.isActive { written = output.count }
         watch()
       case .success(.peerClosed):
         isPeerReadClosed = true

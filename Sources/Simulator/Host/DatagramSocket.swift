@@ -52,7 +52,7 @@ extension SimulatedProcess {
 
   /// Sends a datagram to the socket of this name. `sendto(2)`
   func send(_ datagram: [UInt8], to path: String) -> CInt {
-    guard survives() else { return 0 }
+    guard survives(), !mutantOmits(datagram) else { return 0 }
     guard let receiver = host.receivers[path] else { return fail(ENOENT) }
     guard receiver.isOpen(at: clock), let owner = receiver.owner else { return fail(ECONNREFUSED) }
     guard receiver.waiting.count < DatagramSocket.capacity else { return fail(EAGAIN) }

@@ -57,6 +57,7 @@ extension SimulatedDisk {
         if case .damaged(_, let detail) = error {
           world.violate(.storeContradiction, "\(Self.name): \(detail)")
         }
+        if world.bug == .servicesTreatErrorAsDiskFull { throw .diskFull(detail: "a planted bug") }
         throw error
       }
       guard world.bug == Self.bugs.believesAFullDisk else { throw error }

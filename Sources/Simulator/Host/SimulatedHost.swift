@@ -49,6 +49,8 @@ final class SimulatedHost {
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
+  /// The planted bug of this host's history, for those of the kernel; see `MutantKernel.swift`.
+  private(set) var plantedBug: PlantedBug?
   #if MUTANTS
     /// The planted bug of the production code that runs on this host; nil for none.
     private(set) var mutant: Mutant?
@@ -60,8 +62,10 @@ final class SimulatedHost {
   /// The process that ran last.
   private(set) var lastRun: pid_t = 0
 
-  /// Plants a bug of the production code, by its name. No effect for another name, and in a build without these bugs.
+  /// Plants a bug of the kernel or of the production code, by its name. No effect for another name, or for a bug that this
+  /// build does not contain.
   func plant(_ name: String?) {
+    plantedBug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }
     #if MUTANTS
       mutant = name.flatMap(Mutant.init(rawValue:))
     #endif

@@ -54,11 +54,11 @@ extension SimulatedProcess: SystemCalls {
       // If the process is far ahead of the others, they may have read more by that time: assume that there is space.
       let isAhead = clock > host.now + .milliseconds(100)
       let count = isAhead ? bytes.count : min(bytes.count, end.room(on: host))
-      guard count > 0 || bytes.isEmpty else { return fail(EAGAIN) }
+      guard count > 0 || bytes.isEmpty else { return mutantDropsBytes(on: end) ? bytes.count : fail(EAGAIN) }
       let taken = Array(bytes.prefix(count))
       host.onWrite?(self, end, taken)
       end.send(taken, at: clock, on: host)
-      return count
+      return mutantDropsBytes(on: end) ? bytes.count : count
     default: return fail(EBADF)
     }
   }
@@ -100,6 +100,7 @@ extension SimulatedProcess: SystemCalls {
   func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt {
     guard let list = list(epoll) else { return isMarkedForTermination ? 0 : fail(EBADF) }
     guard list.members[descriptor] != nil else { return fail(ENOENT) }
+    if mutantIgnoresListener(descriptor) { return 0 }
     list.members[descriptor] = (interest, token)
     return 0
   }
@@ -162,7 +163,10 @@ extension SimulatedProcess: SystemCalls {
     guard survives() else { return fail(EAGAIN) }
     guard case .listener(let listener)? = descriptors[socket] else { return fail(EINVAL) }
     // As on Linux, which allocates the descriptor before it looks for a connection.
-    guard descriptors.count < openFiles else { return fail(EMFILE) }
+    guard descriptors.count < openFiles else {
+      listener.hasFailed = true
+      return fail(EMFILE)
+    }
     guard let first = listener.waiting.first, first.due <= clock else { return fail(EAGAIN) }
     listener.waiting.removeFirst()
     first.end.owner = self
@@ -218,6 +222,7 @@ extension SimulatedProcess: SystemCalls {
     leadsSession: Bool
   ) -> pid_t {
     guard isAlive, survives() else { return fail(EAGAIN) }
+    let arguments = mutantArguments(arguments, of: path)
     guard let make = host.program?(path, Array(arguments.dropFirst())) else { return fail(ENOENT) }
     let files = sources.map { descriptors[$0] }
     for case .stream(let end)? in files { end.references += 1 }
@@ -230,6 +235,7 @@ extension SimulatedProcess: SystemCalls {
       let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { child.environment[String(parts[0])] = String(parts[1]) }
     }
+    mutateEnvironment(of: child)
     return child.pid
   }
 
@@ -244,6 +250,7 @@ extension SimulatedProcess: SystemCalls {
     guard isAlive, survives() else { return 0 }
     if pid < 0 { return self.signal(group: -pid, signal) }
     guard let process = host.processes[pid] else { return fail(ESRCH) }
+    if mutantOmits(signal, to: process) { return 0 }
     if process.isAlive { host.onSignal?(self, process, signal) }
     switch signal {
     case SIGKILL, SIGABRT: process.kill(by: signal)
@@ -265,7 +272,7 @@ extension SimulatedProcess: SystemCalls {
     if waiting { spend(ending.at > clock ? ending.at.since(clock) : .zero) }
     guard ending.at <= clock else { return nil }
     host.forget(child)
-    return ending.status
+    return mutantStatus(ending.status, of: child)
   }
 
   /// Returns what a process is doing, as in `/proc/PID/stat`; nil if there is no such process.

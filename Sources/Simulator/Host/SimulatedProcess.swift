@@ -47,6 +47,8 @@ final class SimulatedProcess {
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
+  /// True if another process has sent SIGABRT to this one.
+  var wasAborted = false
   var environment: EnvironmentVariables = [:]
   /// True if the process continues after its parent has exited: all others have requested PR_SET_PDEATHSIG, except
   /// forked ones.

@@ -196,6 +196,10 @@ final class ListeningSocket {
   let backlog: Int
   let openedAt: MonotonicTime
   var closedAt: MonotonicTime?
+  /// True if a connection could not be accepted for want of descriptors.
+  var hasFailed = false
+  /// True if the watch of the socket was ended after that.
+  var hasPaused = false
   /// Connections that were not accepted yet, and the times at which they arrive.
   var waiting: [(due: MonotonicTime, end: StreamEnd)] = []
 
