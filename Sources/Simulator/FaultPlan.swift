@@ -69,7 +69,7 @@ struct FaultPlan {
     .vendingAskedToExit,
   ]
 
-  init(seed: UInt64) {
+  init(seed: UInt64, scenario: Scenario? = nil) {
     var chance = SeededGenerator(seed: seed ^ 0x5EED_0FA1_7000_0001)
     let drawn = chance.draw(0...9)
     faultIntensity = drawn == 0 ? .calm : drawn < 7 ? .moderate : .severe
@@ -138,6 +138,9 @@ struct FaultPlan {
     timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
     // Some kinds of fault are drawn much more often than the others.
     for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
+    for place in weights.indices where scenario?.kinds.contains(weights[place].kind) == true {
+      weights[place].weight += 100
+    }
     self.weights = weights
   }
 

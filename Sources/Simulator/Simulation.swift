@@ -76,9 +76,9 @@ public final class Simulation {
   /// Number of late messages still to be injected: messages of a dead worker that arrive after its loss is known.
   var delayedMessages = 0
 
-  private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
+  private init(seed: UInt64, scenario: Scenario?, bug: PlantedBug?, trace: ((String) -> Void)?) {
     (self.seed, self.bug) = (seed, bug)
-    plan = FaultPlan(seed: seed)
+    plan = FaultPlan(seed: seed, scenario: scenario)
     guardState = GuardState(seed: seed)
     externalWorkers = ExternalWorkerState(seed: seed)
     commands = CommandState(seed: seed)
@@ -143,14 +143,15 @@ public final class Simulation {
   ///
   /// - Parameters:
   ///   - seed: decides everything that happens.
+  ///   - scenario: the faults that happen more often; nil for none.
   ///   - bug: the planted defect; nil for none.
   ///   - trace: receives a line of text for each event and effect; nil if there is no reader.
   ///   - inspect: called with the world after each step.
   public static func run(
-    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
+    seed: UInt64, scenario: Scenario? = nil, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
     inspect: ((Simulation) -> Void)? = nil
   ) -> Outcome {
-    let world = Simulation(seed: seed, bug: bug, trace: trace)
+    let world = Simulation(seed: seed, scenario: scenario, bug: bug, trace: trace)
     world.run(inspect)
     return Outcome(
       seed: seed, violation: world.violation, statistics: world.statistics, digest: world.trace.digest)

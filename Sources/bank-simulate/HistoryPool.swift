@@ -23,7 +23,7 @@ struct FailedHistory: Sendable {
   var violation: Violation
 }
 
-/// Histories of consecutive seeds, which several threads run.
+/// Histories of consecutive seeds, or of those of a scenario, which several threads run.
 final class HistoryPool<Counted: HistoryCounts>: Sendable {
   /// Runs the history of a seed; its violation is nil if no promise was broken.
   typealias HistoryRunner = @Sendable (_ seed: UInt64) -> (statistics: Counted, violation: Violation?)
@@ -31,6 +31,8 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
   /// The next history, counted from 0, the counts so far, and the broken history with the lowest seed.
   struct Progress: Sendable {
     var next: UInt64
+    /// The next seed that was not looked at.
+    var seed: UInt64
     var statistics = Counted()
     var failed: FailedHistory?
   }
@@ -38,13 +40,15 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
   private let progress: Mutex<Progress>
   let count: UInt64
 
-  /// Prepares the histories of the seeds `from` to `from + count - 1`; after the largest seed they continue at 0.
-  init(from: UInt64, count: UInt64, _ runHistory: @escaping HistoryRunner) {
-    progress = Mutex(Progress(next: 0))
-    (self.from, self.count, self.runHistory) = (from, count, runHistory)
+  /// Prepares this number of histories, with the seeds from `from` on; after the largest seed they continue at 0.
+  ///
+  /// - Parameter scenario: a scenario, whose seeds are taken; nil for all seeds.
+  init(from: UInt64, count: UInt64, scenario: Scenario? = nil, _ runHistory: @escaping HistoryRunner) {
+    progress = Mutex(Progress(next: 0, seed: from))
+    (self.count, self.scenario, self.runHistory) = (count, scenario, runHistory)
   }
 
-  private let from: UInt64
+  private let scenario: Scenario?
   private let runHistory: HistoryRunner
   var current: Progress { progress.withLock { $0 } }
 
@@ -73,8 +77,10 @@ final class HistoryPool<Counted: HistoryCounts>: Sendable {
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
       guard progress.next < count, progress.failed == nil else { return nil }
-      defer { progress.next += 1 }
-      return from &+ progress.next
+      progress.next += 1
+      let seed = scenario?.seed(from: progress.seed) ?? progress.seed
+      progress.seed = seed &+ 1
+      return seed
     }
     guard let seed else { return false }
     let outcome = runHistory(seed)

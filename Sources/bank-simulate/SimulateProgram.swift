@@ -22,17 +22,26 @@ enum SimulateProgram {
       }
     #endif
     let branchBug = name.flatMap { name in PlantedBranchBug.allCases.first { $0.name == name } }
+    let scenario = invocation.text("scenario").flatMap { name in
+      Scenario.allCases.first { $0.name == name }
+    }
     guard invocation.flag("branches") || branchBug != nil else {
       let bug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }
-      return try run(invocation, words) { seed, trace in
-        let outcome = Simulation.run(seed: seed, bug: bug, trace: trace)
+      return try run(invocation, scenario, words) { seed, trace in
+        let outcome = Simulation.run(seed: seed, scenario: scenario, bug: bug, trace: trace)
         return (outcome.statistics, outcome.violation)
       } report: {
-        SimulateReport($0, failed: $1, bug: bug, seconds: $2)
+        SimulateReport($0, failed: $1, scenario: scenario, bug: bug, seconds: $2)
       }
     }
+    guard scenario == nil else {
+      throw .usage(
+        words.say(
+          "--scenario cannot be combined with --branches or a bug of several branches.",
+          "--scenario는 --branches나 여러 지점의 버그와 함께 쓸 수 없습니다."))
+    }
     #if HAS_POSTGRES
-      return try run(invocation, words) { seed, trace in
+      return try run(invocation, nil, words) { seed, trace in
         let outcome = BranchSimulation.run(seed: seed, bug: branchBug, trace: trace)
         return (outcome.statistics, outcome.violation)
       } report: {
@@ -48,7 +57,7 @@ enum SimulateProgram {
 
   /// Runs one history or a range of seeds, and prints the report.
   private static func run<Counted: HistoryCounts>(
-    _ invocation: Invocation, _ words: MessageCatalog,
+    _ invocation: Invocation, _ scenario: Scenario?, _ words: MessageCatalog,
     _ runHistory: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
     report: (Counted, FailedHistory?, Double?) -> SimulateReport
   ) throws(CommandError) -> ProgramExit {
@@ -69,9 +78,9 @@ enum SimulateProgram {
           "--trace requires one history: give its --seed.",
           "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 지정하세요."))
     }
-    let pool = HistoryPool<Counted>(from: number("from") ?? 1, count: number("seeds") ?? 200) {
-      runHistory($0, nil)
-    }
+    let pool = HistoryPool<Counted>(
+      from: number("from") ?? 1, count: number("seeds") ?? 200, scenario: scenario
+    ) { runHistory($0, nil) }
     let jobs = number("jobs").map { Int($0) } ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let (progress, seconds) = simulate(pool, jobs: jobs)
     return printReport(report(progress.statistics, progress.failed, seconds))
@@ -136,6 +145,10 @@ extension SimulateProgram {
           "branches",
           summary: Text(
             "Simulate several branches of one bank.", "한 은행의 여러 지점을 시뮬레이션합니다.")),
+        OptionSpec(
+          "scenario", .choice(Scenario.allCases.map { Choice($0.name) }), value: "NAME",
+          summary: Text(
+            "Run histories in which certain faults coincide often.", "특정 결함이 자주 겹치는 시나리오만 시뮬레이션합니다.")),
         OptionSpec(
           "bug",
           .choice(

@@ -15,9 +15,12 @@ struct SimulateReport {
   private let histories: Int64, events: Int64
 
   /// A report of one bank with a database of its own.
-  init(_ statistics: Statistics, failed: FailedHistory?, bug: PlantedBug?, seconds: Double?) {
+  init(
+    _ statistics: Statistics, failed: FailedHistory?, scenario: Scenario?, bug: PlantedBug?, seconds: Double?
+  ) {
     (self.failed, self.seconds) = (failed, seconds)
-    options = bug.map { " --bug \($0.name)" } ?? ""
+    options =
+      (scenario.map { " --scenario \($0.name)" } ?? "") + (bug.map { " --bug \($0.name)" } ?? "")
     (histories, events) = (statistics.histories, statistics.events)
     faults = FaultKind.allCases.map { ($0.name, statistics.count(of: $0)) }
     counts = Self.counts(of: statistics)
