@@ -76,6 +76,7 @@ public struct ServiceDirectory: Sendable, Equatable {
       let place = Int32(name[name.index(after: dash)...]), place >= 1,
       Int64(place) <= Limits.windowsPerService
     else { return nil }
-    return Window(service: service, place: place)
+    let window = Window(service: service, place: place)
+    return self.name(of: window) == name ? window : nil
   }
 }

@@ -28,7 +28,7 @@ final class OutputRetention: CoordinatorComponent {
     var bytes: Int64 = 0
     /// True after the time limit of this round was written to the marker file.
     var isRecorded = false
-    var firstError: SystemError?
+    var lastError: SystemError?
   }
 
   /// Round in progress; nil between two rounds.
@@ -87,7 +87,7 @@ final class OutputRetention: CoordinatorComponent {
         for name in some { try check(at: name, of: day, in: directory, &sweep) }
         return false
       }
-    } catch { sweep.firstError = error }
+    } catch { sweep.lastError = error }
     // Removes an empty directory of an earlier day; the directory of the present day is in use. `rmdir(2)`
     // refuses directories with files.
     if day < self.day { Directory.removeEmpty(directory) }
@@ -144,7 +144,7 @@ final class OutputRetention: CoordinatorComponent {
         $0.field("output_retention", DurationText.print(retention))
       }
     }
-    guard let firstError = sweep.firstError else { return }
-    context.write(event: "output_removal_failed", level: .warn) { $0.field("msg", firstError.description) }
+    guard let lastError = sweep.lastError else { return }
+    context.write(event: "output_removal_failed", level: .warn) { $0.field("msg", lastError.description) }
   }
 }

@@ -148,7 +148,7 @@ extension SimulateProgram {
         OptionSpec(
           "scenario", .choice(Scenario.allCases.map { Choice($0.name) }), value: "NAME",
           summary: Text(
-            "Run histories in which certain faults coincide often.", "특정 결함이 자주 겹치는 시나리오만 시뮬레이션합니다.")),
+            "Run histories in which certain faults coincide often.", "특정 장애가 자주 겹치는 시나리오만 시뮬레이션합니다.")),
         OptionSpec(
           "bug",
           .choice(

@@ -42,6 +42,7 @@ import Testing
     #expect(ServiceDirectory(names: [.loan, .deposit, .juice]) == nil)
     let window = Window(service: directory.add(mail), place: 12)
     #expect(directory.name(of: window) == "mail-1-12" && directory.window(named: "mail-1-12") == window)
+    for other in ["mail-1-+12", "mail-1-012"] { #expect(directory.window(named: other) == nil) }
     #expect(directory.window(named: "mail-12") == nil && ServiceName(ofWindow: "mail-1-12") == mail)
   }
 }
