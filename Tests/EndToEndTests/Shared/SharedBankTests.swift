@@ -107,7 +107,11 @@ struct SharedBankTests {
       let id = try bank.id(of: a)
       for round in 1...3 {
         let before = bank.receipts
-        try a.waitUntil("the branch serves") { bank.receipts > before }
+        // On a busy machine all of them may have been served.
+        try a.waitUntil("the branch serves") {
+          let served = bank.receipts
+          return served > before || served == 300
+        }
         let pid = try a.status().pid
         try #require(a.processes.signal(pid, SIGKILL))
         try a.waitUntil("the coordinator is back") { bank.epoch(of: id) == round + 1 }

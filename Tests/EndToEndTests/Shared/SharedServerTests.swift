@@ -25,7 +25,11 @@ struct SharedServerTests {
         try bank.cluster.start()
         let up = wallMilliseconds()
         let before = bank.receipts
-        try branches[0].waitUntil("the branches continue") { bank.receipts > before }
+        // On a busy machine all of them may be served before this test reads the number.
+        try branches[0].waitUntil("the branches continue") {
+          let served = bank.receipts
+          return served > before || served == 600
+        }
         print("the server is back; the first receipt comes after \(wallMilliseconds() - up) ms or sooner")
       }
       #expect(try enqueue.finish().code == 0)
