@@ -24,6 +24,25 @@ import Wire
       commits: 4),
   ]
 
+  @Test("a day is left open without a failure only for juices that closed branches would have to make")
+  func leavesServable() {
+    func isLeft(waiting: Int64, juices: [Int64?]) -> Bool {
+      var branches: [BranchReport]? = juices.enumerated().map { place, juices in
+        BranchReport(
+          number: Int64(place), name: "b\(place)", host: "", epoch: 1, state: .closed, leaseMilliseconds: 0,
+          windows: 0, served: 0, commits: 0, juices: juices)
+      }
+      if juices.isEmpty { branches = nil }
+      var report = StoppedReport(
+        day: 1, served: 0, businessMilliseconds: 0, waiting: waiting, dead: 0, isDayClosed: false)
+      report.branches = branches
+      return report.leavesServable
+    }
+    #expect(!isLeft(waiting: 0, juices: []) && isLeft(waiting: 1, juices: []))
+    #expect(!isLeft(waiting: 3, juices: [2, 1]) && isLeft(waiting: 4, juices: [2, 1]))
+    #expect(isLeft(waiting: 1, juices: [nil]) && isLeft(waiting: .max, juices: [.max, 1]))
+  }
+
   private func lines(_ language: Language, columns: Int?, _ branches: [BranchReport] = branches) -> [String] {
     BranchesRenderer(
       branches: branches, messages: MessageCatalog(language: language), palette: .none, columns: columns

@@ -43,10 +43,8 @@ enum StopCommand {
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.messages.stopped(report))
-    // With `--bank`, a day that stays open because customers wait is a failure. The exceptions are dead letters, and
-    // customers that only a closed branch can serve (`branches`).
-    let isLeft = report.waiting > 0 && report.branches == nil
-    return order.closesWholeBank == true && !report.isDayClosed && isLeft ? .failed : .done
+    // With `--bank`, a day that stays open because customers wait is a failure.
+    return order.closesWholeBank == true && !report.isDayClosed && report.leavesServable ? .failed : .done
   }
 
   /// Waits for the exit of a guardian. The wait is bounded, because a user may have suspended the process.
@@ -87,5 +85,14 @@ enum StopCommand {
       default: throw reply.answer.unexpected
       }
     }
+  }
+}
+
+extension StoppedReport {
+  /// True if customers wait that an open branch could have served. Not so customers whose juice only a closed branch
+  /// can make; `branches` lists those branches.
+  var leavesServable: Bool {
+    let bound = (branches ?? []).reduce(0) { $0 &+ ($1.juices ?? 0) }
+    return waiting > bound
   }
 }
