@@ -35,7 +35,8 @@ extension Failure {
   init(store error: StoreError) {
     switch error {
     case .diskFull(let detail): self.init(.diskFull, messageDetail: detail)
-    case .inUse(let path): self.init(.alreadyOpen, messageDetail: MessageDetail(.inUse, path))
+    // A coordinator has the lock of its home, so only a program that is not the bank's can use the database.
+    case .inUse(let path): self.init(.inspected, subject: path, messageDetail: MessageDetail(.inUse, path))
     case .newerSchema(let path, let found, let known):
       self.init(.newerSchema, subject: path, messageDetail: MessageDetail(.schemaFound, found, known))
     case .damaged(let path, let detail): self.init(.damaged, subject: path, messageDetail: detail)

@@ -87,6 +87,28 @@ struct HomeTests {
     }
   }
 
+  @Test("a program that reads the database of a closed bank delays its start, and is named as the reason")
+  func otherReader() throws {
+    try withScratchBank { branch in
+      try branch.start("--speed", "max")
+      try branch.runSuccessfully("stop")
+      let script = """
+        import sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], isolation_level=None)
+        database.execute("BEGIN")
+        database.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        print("reading", flush=True)
+        open(sys.argv[2]).read()
+        """
+      let reader = try branch.launch(
+        ["-c", script, branch.home + "/bank.db", branch.heldPipe()], program: "/usr/bin/python3")
+      try branch.waitUntil("the program reads") { reader.lines == ["reading"] }
+      try branch.expectRefusal(75, "home_locked", of: "start", "--speed", "max")
+      reader.end()
+      try branch.start("--speed", "max")
+    }
+  }
+
   @Test("start gives up after a while if a reader stays: try later, and no process is left")
   func startAgainstLooker() throws {
     try withScratchBank { branch in

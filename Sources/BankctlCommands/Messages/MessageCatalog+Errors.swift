@@ -53,9 +53,9 @@ extension MessageCatalog {
     case .alreadyOpen: alreadyOpen(home: home, coordinator: subject)
     case .inspected:
       say(
-        "The closed bank in \(home) is being inspected and cannot be opened now. Try again when 'bankctl audit', "
-          + "'ledger' or 'receipts' has finished there.",
-        "닫힌 은행 \(home)의 데이터베이스를 다른 명령이 읽고 있어 지금은 열 수 없습니다. 그곳의 'bankctl audit', 'ledger', 'receipts'가 끝난 뒤 다시 시도하세요."
+        "The closed bank in \(home) is being read and cannot be opened now. Try again when 'bankctl audit', "
+          + "'ledger', 'receipts' or another program has finished reading there.",
+        "닫힌 은행 \(home)의 데이터베이스를 다른 프로그램이 읽고 있어 지금은 열 수 없습니다. 'bankctl audit', 'ledger', 'receipts' 또는 그 프로그램이 끝난 뒤 다시 시도하세요."
       )
     case .noSuchTicket:
       say(
