@@ -182,7 +182,7 @@ final class Subscriptions {
     switch change {
     case .cancelAllCustomers: break
     case .record(let attempt):
-      guard let kind = BoardEvent.Kind(endOfAttempt: attempt.end) else { return }
+      guard let kind = BoardEvent.Kind(endOf: attempt) else { return }
       (event.kind, event.ticket, event.attempt) = (kind, attempt.ticket, attempt.number)
       (event.service, event.window, event.pid) = (attempt.window.service, attempt.window, attempt.pid)
       (event.generation, event.end) = (attempt.generation, attempt.processEnd)
@@ -241,11 +241,13 @@ extension StoreChange {
 }
 
 extension BoardEvent.Kind {
-  /// Kind of event for the end of an attempt; nil if the attempt ended with a receipt, or with the exit of the process,
-  /// which is an event of its own.
-  fileprivate init?(endOfAttempt end: AttemptEnd) {
-    switch end {
+  /// Kind of event for the end of an attempt; nil if the attempt ended with a receipt, or with the exit of the process
+  /// at the window, which is an event of its own.
+  fileprivate init?(endOf attempt: Attempt) {
+    switch attempt.end {
     case .failed, .leaseExpired, .lost: self = .failed
+    // The process has reported a crash, for example that of its command, and did not exit.
+    case .killed where !attempt.words.isEmpty: self = .failed
     case .deferred: self = .deferred
     case .recalled: self = .recalled
     case .killed, .served: return nil

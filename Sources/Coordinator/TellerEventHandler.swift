@@ -51,11 +51,12 @@ final class TellerEventHandler: CoordinatorComponent {
       }
     case .ended(let end):
       context.updateTime()
-      // Exit code 0 is the requested exit, and not a failure.
-      if end != .code(0) {
+      // Without a customer, exit code 0 is the requested exit, and not a failure.
+      let ticket = queue.machine.numbers(of: window)?.lease?.ticket
+      if end != .code(0) || ticket != nil {
         subscriptions.noteDeath(
-          at: window, generation, pid: tellerSupervisor.slots[window]?.lastPid ?? 0, end,
-          ticket: queue.machine.numbers(of: window)?.lease?.ticket, at: context.now.wall)
+          at: window, generation, pid: tellerSupervisor.slots[window]?.lastPid ?? 0, end, ticket: ticket,
+          at: context.now.wall)
       }
       queue.process(.tellerLost(window, generation, end))
       if let slot = tellerSupervisor.slots[window], slot.kind == .worker {

@@ -38,6 +38,29 @@ struct BoardTests {
     return seen
   }
 
+  @Test("every attempt that ends without a receipt is an event, whatever has ended it")
+  func attempts() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let queue = bank.coordinator.queue
+    bank.openWindows(2)
+    _ = try bank.enqueue(2, client)
+    // A command that was killed is reported by its runner. A process may exit with code 0 in the middle of its work.
+    let (first, second) = (Window(service: .deposit, place: 1), Window(service: .deposit, place: 2))
+    let (firstStatus, secondStatus) = (queue.machine.numbers(of: first), queue.machine.numbers(of: second))
+    let (lease, left) = (try #require(firstStatus?.lease), try #require(secondStatus?.lease))
+    queue.process(
+      .tellerAnswered(
+        first, lease.generation, lease,
+        .failed(WorkFailure("SIGKILL", .crash, processEnd: .signal(9)))))
+    bank.coordinator.tellerSupervisor.onEvent?(second, left.generation, .ended(.code(0)))
+    queue.commit()
+    let number = client.ask(.board, bank.coordinator)
+    let frame = try #require(frames(try client.answers(bank.coordinator), of: number).first)
+    #expect(frame.events.contains { $0.kind == .failed && $0.ticket == lease.ticket }, "\(frame.events)")
+    #expect(frame.events.contains { $0.kind == .died && $0.ticket == left.ticket }, "\(frame.events)")
+  }
+
   @Test("a frame shows counts, the first waiting, those being served, the windows, and recent events")
   func picture() throws {
     let bank = try TestBank()
