@@ -326,6 +326,7 @@ extension MessageDetail {
       "401 a payload requires a service: randomly chosen services have no command or worker to read it"
     case noCommandLines =
       "402 service {0} takes no command lines; only a service with \"run\": [] in the configuration does, such as run"
+    case commandLinesNotPermitted = "471 command lines of service {0} require 'bankctl web --allow-run'"
     case itemNameRequired = "279 a customer for {0} orders something by name, and this order has no name"
     case dueTwice = "330 give either a time or a delay, not both"
     case dueRange = "331 a customer can be scheduled 0 to {0} days ahead"

@@ -76,6 +76,9 @@ final class EnqueueHandler: CoordinatorComponent {
     if order.isCommandLine == true, context.configuration[name].command != [] {
       return MessageDetail(.noCommandLines, name.text)
     }
+    if order.isCommandLine == false, context.configuration[name].command == [] {
+      return MessageDetail(.commandLinesNotPermitted, name.text)
+    }
     return readsPayload(service) ? nil : MessageDetail(.payloadNotAllowed, name.text)
   }
 

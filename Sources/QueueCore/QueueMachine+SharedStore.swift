@@ -1,5 +1,4 @@
 // Parts of the queue that differ if the queue belongs to one branch of a shared bank.
-//
 // A branch owns the customers that it has claimed. A request for a page of a line claims the customers of the page.
 // They belong to the branch until they are finished, delayed, made dead letters or returned, or until the branch loses
 // its lease. The day counters of a branch count the customers that it owns and those that it finished. The database

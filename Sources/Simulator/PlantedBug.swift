@@ -327,8 +327,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .neverRetriesRelease, .probesOnce, .opensWindowsWhileClosing, .forgetsDelayedRestart,
       .neverEscalatesToKill,
       .doesNotDisconnectViolator, .sendsFirstIterationOnly, .waitsForeverForUnreadyTeller,
-      .countsOwnStallAgainstTellers, .dropsHeldBackMessages,
-      .requestsReleaseOnce:
+      .countsOwnStallAgainstTellers, .dropsHeldBackMessages, .requestsReleaseOnce:
       [.notDrained]
     case .assignsAcrossServices: [.crossedServices]
     case .assignsTwice: [.doubleLease]

@@ -69,7 +69,8 @@ extension APIRoutes {
       count: try fields.number("count", in: 1...Limits.customersPerCommand) ?? 1,
       service: try fields.service(), priority: grade ?? priority ?? .regular,
       amount: try fields.number("amount"), account: try fields.number("account"),
-      seed: FormActions.seed(of: key), key: key, payload: payload.map { Array($0.utf8) })
+      seed: FormActions.seed(of: key), key: key, payload: payload.map { Array($0.utf8) },
+      isCommandLine: application.permitsCommandLines(exchange.request) ? nil : false)
     ask(.enqueue(order), exchange, within: .seconds(20), \.enqueued) { .enqueued($0, ofList: false) }
   }
 

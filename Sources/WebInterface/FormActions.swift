@@ -116,7 +116,8 @@ final class FormActions {
     let order = EnqueueParameters(
       count: try fields.needed(try fields.number("count", in: 1...1_000_000), "count"),
       service: try fields.service(), priority: try fields.grade() ?? .regular, amount: nil, account: nil,
-      seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) })
+      seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) },
+      isCommandLine: application.permitsCommandLines(form.exchange.request) ? nil : false)
     // The coordinator also refuses this order, but with a message that does not suit a form.
     if order.service == .juice { return form.refuse(.juiceUnnamed, at: page) }
     control.ask(.enqueue(order), within: .seconds(20)) { outcome in

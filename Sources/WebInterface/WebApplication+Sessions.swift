@@ -172,6 +172,10 @@ extension WebApplication {
     return refused(request, .runNotAllowed)
   }
 
+  /// True if customers that the request adds may bring a command line. The coordinator refuses them otherwise, also for
+  /// a service of the configuration.
+  func permitsCommandLines(_ request: HTTPRequest) -> Bool { visitor(of: request)?.mayRun == true }
+
   /// True if the request adds customers of the service that runs command lines.
   private static func addsCommandCustomers(_ request: HTTPRequest) -> Bool {
     switch "/" + request.target.segments.joined(separator: "/") {

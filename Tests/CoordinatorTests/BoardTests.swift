@@ -43,6 +43,7 @@ struct BoardTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     let queue = bank.coordinator.queue
+    bank.coordinator.tellers.listen()
     bank.openWindows(2)
     _ = try bank.enqueue(2, client)
     // A command that was killed is reported by its runner. A process may exit with code 0 in the middle of its work.

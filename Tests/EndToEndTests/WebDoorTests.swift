@@ -107,7 +107,8 @@ struct WebDoorTests {
   @Test("only a link that allows it can run a command; a public screen and a viewer cannot steer")
   func roles() throws {
     try withScratchBank { branch in
-      try branch.start()
+      let services = #"{"services": {"batch": {"run": [], "windows": 1}}}"#
+      try branch.start("--config", try branch.write(services, to: "bank.json"))
       let web = try branch.web("--chaos")
       func post(_ arguments: [String], _ path: String, _ body: String) throws -> Int {
         let outcome = try branch.launch(["web", "--json", "--no-open", "--chaos"] + arguments).finish()
@@ -124,9 +125,17 @@ struct WebDoorTests {
         #expect(try post(["--role", role], "/api/v1/customers", Self.command) == 403, "\(role)")
         #expect(try post(["--role", role], "/customers", form) == 403, "\(role)")
       }
+      // A service of the configuration that runs command lines.
+      let command = Self.command.replacing("\"run\"", with: "\"batch\"")
+      let batchForm = form.replacing("service=run", with: "service=batch")
+      for role in ["kiosk", "operator", "manager"] {
+        #expect(try post(["--role", role], "/api/v1/customers", command) == 400, "\(role)")
+        #expect(try post(["--role", role], "/customers", batchForm) == 400, "\(role)")
+      }
       #expect(try post(["--role", "kiosk", "--allow-run"], "/api/v1/customers", Self.command) == 403)
       #expect(try branch.status().queue("issued") == 0)
       #expect(try post(["--allow-run"], "/api/v1/customers", Self.command) == 200)
+      #expect(try post(["--allow-run"], "/api/v1/customers", command) == 200)
       #expect(
         try web.local("/api/v1/customers", "-d", Self.command).status == 200, "the owner has a shell anyway")
       for role in ["viewer", "kiosk"] {

@@ -337,6 +337,7 @@ extension MessageCatalog {
     case .payloadWithoutService: "페이로드를 쓰려면 업무를 지정해야 합니다. 무작위로 정하는 업무에는 읽을 명령이나 워커가 없습니다"
     case .noCommandLines:
       "업무 {0:은} 명령을 받지 않습니다. 설정에 \"run\": []로 적은 업무(예: run)만 명령을 받습니다"
+    case .commandLinesNotPermitted: "업무 {0}에 명령을 추가하려면 'bankctl web --allow-run'의 링크가 필요합니다"
     case .itemNameRequired: "{0:service} 고객은 이름으로 주문하는데, 이 주문에는 이름이 없습니다"
     case .pendingPayloadLimit: "기록을 기다리는 페이로드가 {0}바이트이며, 한도는 {1}바이트입니다"
     case .payloadTwice: "영업 {1}일차 {0}번 고객의 페이로드가 이미 있습니다"

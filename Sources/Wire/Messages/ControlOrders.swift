@@ -30,8 +30,8 @@ public struct EnqueueParameters: Codable, Sendable, Equatable {
   /// Delay until the due time, in milliseconds after the coordinator has received the request, at most
   /// `Limits.delay`; nil if the customer waits at once, or if ``dueAt`` is set.
   public var delay: Int64?
-  /// True if the payload is a command line. A coordinator refuses the request unless the payloads of the
-  /// service are command lines. Nil from an older build.
+  /// True if the payload is a command line: the coordinator refuses the request unless the payloads of the service are
+  /// command lines. False if it is none: the coordinator refuses the request if they are. Nil if any payload is meant.
   public var isCommandLine: Bool?
 
   public init(
