@@ -82,10 +82,10 @@ final class TestBank {
   /// - Parameters:
   ///   - sharedStore: the database shared with other branches; nil for its own in memory.
   ///   - limits: the limits of its sessions and requests.
-  ///   - configuration: its settings; the services get their numbers before it is opened.
+  ///   - configuration: its settings, whose services get their numbers before it is opened; nil for the built-in ones.
   init(
     sharing sharedStore: ScriptedStore? = nil, limits: CoordinatorLimits = CoordinatorLimits(),
-    configuration: BankConfiguration = BankConfiguration()
+    configuration: BankConfiguration? = nil
   ) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
@@ -97,8 +97,10 @@ final class TestBank {
     let now = SystemClock.moment()
     let loop = try EventLoop()
     var contents = try store.load(now: now.wall)
-    try store.assignNumbers(to: configuration.services)
-    contents.dayCounters.know(services: store.services.count)
+    if let configuration {
+      try store.assignNumbers(to: configuration.services)
+      contents.dayCounters.know(services: store.services.count)
+    }
     let bank = sharedStore.map {
       SharedStoreSession(
         $0,
@@ -108,7 +110,8 @@ final class TestBank {
         address: nil)
     }
     coordinator = Coordinator(
-      home: paths, options: try CoordinatorOptions(["--home", home]), configuration: configuration,
+      home: paths, options: try CoordinatorOptions(["--home", home]),
+      configuration: configuration ?? BankConfiguration(),
       loop: loop, server: ControlServer(loop: loop, build: "test"),
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
