@@ -3,7 +3,7 @@
 // Invariant: the checker finds each bug.
 
 /// A deliberate defect.
-public enum PlantedBug: String, CaseIterable, Sendable {
+public enum PlantedBug: String, SelectableCase {
   // In the core: staged changes.
   case doesNotRequeueAfterTellerExit = "A customer whose teller died does not return to its line."
   case doesNotStoreDeadLetter = "A dead letter is not stored."
@@ -239,10 +239,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case doesNotReportClose = "A coordinator does not report to its guardian that the bank is closed."
   case doesNotReportOpen = "A coordinator does not report to the next guardian that its bank is open."
 
-  /// The name, as in `--bug`.
-  public var name: String { String(describing: self) }
-  /// One sentence that describes the defect.
-  public var sentence: String { rawValue }
   /// True if the defect is a change of what the stock's core reads or stages.
   var isOfTheStock: Bool { Self.stock.contains(self) }
   private static let stock: Set<Self> = [

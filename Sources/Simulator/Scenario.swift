@@ -3,7 +3,7 @@
 // Invariant: a seed without a scenario gives the same history as if there were no scenarios.
 
 /// A kind of directed history.
-public enum Scenario: String, CaseIterable, Sendable {
+public enum Scenario: String, SelectableCase {
   case reloadWhileClosing = "The configuration is reloaded while the bank closes."
   case outsideWorkersAfterRestart = "The coordinator is killed while outside workers have customers."
   case unreliableWorkers = "Workers with several customers hang, answer late and die."
@@ -15,11 +15,6 @@ public enum Scenario: String, CaseIterable, Sendable {
   case fullVendingDisk = "The disks of the vending machine and of the stock are full."
   case stuckServices = "The stock and the vending machine hang, are slow, and do long work."
   case lateStock = "Answers of the stock arrive after the client has given up."
-
-  /// The name, as in `--scenario`.
-  public var name: String { String(describing: self) }
-  /// One sentence that describes it.
-  public var sentence: String { rawValue }
 
   /// The kinds of fault that are drawn more often.
   var kinds: [FaultKind] {

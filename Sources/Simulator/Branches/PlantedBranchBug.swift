@@ -3,7 +3,7 @@
 // Invariant: the checker finds each bug.
 
 /// A deliberate defect of a bank whose branches share a database.
-public enum PlantedBranchBug: String, CaseIterable, Sendable {
+public enum PlantedBranchBug: String, SelectableCase {
   // In the database.
   case completesWithoutEpoch = "A branch finishes customers after its epoch has ended."
   case claimsWithoutEpoch = "A branch claims customers after its epoch has ended."
@@ -52,11 +52,6 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case doesNotRecallAfterLeaseLoss = "Tellers are not notified that their customers were lost."
   case countsRejectedCompletions = "A branch counts customers that another branch has finished."
   case dropsRefusedTransaction = "A rejected transaction is not sent again."
-
-  /// The name, as in `--bug`.
-  public var name: String { String(describing: self) }
-  /// One sentence that describes the defect.
-  public var sentence: String { rawValue }
 
   /// The promises that the defect may break first.
   public var breaks: Set<Violation.Kind> {
