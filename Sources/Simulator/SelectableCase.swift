@@ -9,4 +9,6 @@ extension SelectableCase {
   public var name: String { String(describing: self) }
   /// One sentence that describes the case.
   public var sentence: String { rawValue }
+  /// The case of this name; nil if there is none.
+  public static func named(_ name: String) -> Self? { allCases.first { $0.name == name } }
 }

@@ -21,12 +21,10 @@ enum SimulateProgram {
             "이 빌드에는 일부러 심은 버그가 없습니다. 'scripts/simulate --bug'로 빌드하세요."))
       }
     #endif
-    let branchBug = name.flatMap { name in PlantedBranchBug.allCases.first { $0.name == name } }
-    let scenario = invocation.text("scenario").flatMap { name in
-      Scenario.allCases.first { $0.name == name }
-    }
+    let branchBug = name.flatMap(PlantedBranchBug.named)
+    let scenario = invocation.text("scenario").flatMap(Scenario.named)
     guard invocation.flag("branches") || branchBug != nil else {
-      let bug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }
+      let bug = name.flatMap(PlantedBug.named)
       return try run(invocation, scenario, words) { seed, trace in
         let outcome = Simulation.run(seed: seed, scenario: scenario, bug: bug, trace: trace)
         return (outcome.statistics, outcome.violation)

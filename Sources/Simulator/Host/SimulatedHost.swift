@@ -65,7 +65,7 @@ final class SimulatedHost {
   /// Plants a bug of the kernel or of the production code, by its name. No effect for another name, or for a bug that this
   /// build does not contain.
   func plant(_ name: String?) {
-    plantedBug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }
+    plantedBug = name.flatMap(PlantedBug.named)
     #if MUTANTS
       mutant = name.flatMap(Mutant.init(rawValue:))
     #endif
